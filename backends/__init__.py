@@ -1,0 +1,1 @@
+"""Consumers of programs and plans: the simulator and reports."""

@@ -1,0 +1,1 @@
+"""How passes are written, found and run; the Python API and the command line."""

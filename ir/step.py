@@ -42,7 +42,8 @@ class Kernel:
 class Move:
     """A memory directive on bytes ``[start, end)`` of a tensor.
 
-    It is issued when kernel ``slot`` becomes current; ``slot == len(kernels)`` is the end of the step. Moves of one slot keep their list order.
+    It is issued when kernel ``slot`` becomes current; ``slot == len(kernels)`` is the end of the step.
+    Moves of one slot keep their list order.
     ``tier`` is where an ``evict`` goes, or where a ``prefetch`` is expected to come from; ``None`` for ``alloc`` and ``free``.
     """
 

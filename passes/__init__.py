@@ -1,0 +1,1 @@
+"""The passes that come with g10c, one per module."""
