@@ -24,7 +24,7 @@ class StepTensor:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One op of the compute stream. ``reads`` and ``writes`` are tensor numbers, as the op lists them; an update in place is in both.
+    """One op of the compute stream. ``reads`` and ``writes`` number tensors, as the op lists them; in place is both.
 
     ``all_fault_time_ns`` is the profiled time when every page faults, ``output_fault_time_ns`` when only pages written fault;
     both are ``time_ns`` where no such profile exists.
@@ -44,7 +44,8 @@ class Move:
 
     It is issued when kernel ``slot`` becomes current; ``slot == len(kernels)`` is the end of the step.
     Moves of one slot keep their list order.
-    ``tier`` is where an ``evict`` goes, or where a ``prefetch`` is expected to come from; ``None`` for ``alloc`` and ``free``.
+    ``tier`` is where an ``evict`` goes, or where a ``prefetch`` is expected to come from;
+    ``None`` for ``alloc`` and ``free``.
     """
 
     slot: int

@@ -1,0 +1,81 @@
+"""What a simulation found: times in nanoseconds, sizes in bytes, all of the reported step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+LINKS = ("gpu_to_host", "host_to_gpu", "gpu_to_ssd", "ssd_to_gpu")
+"""Directions of traffic, as they are keyed in :attr:`SimResult.links`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkUse:
+    """Bytes moved in one direction, and the time in which at least one byte was on its way."""
+
+    bytes: int = 0
+    busy_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTime:
+    """One kernel of the reported step, from the start of that step. ``stall_ns`` is what it took beyond its own time."""
+
+    name: str
+    start_ns: int
+    end_ns: int
+    stall_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Bytes of a tensor on a link during a time, for a timeline."""
+
+    link: str
+    tensor: str
+    start_ns: int
+    end_ns: int
+    bytes: int
+    cause: Literal["directive", "fault", "eviction", "policy"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySample:
+    """Bytes in use on each tier at a time."""
+
+    time_ns: int
+    gpu: int
+    host: int
+    ssd: int
+
+
+@dataclass(frozen=True)
+class SimResult:
+    """The step's time and where it went."""
+
+    program: str
+    machine: str
+    runtime: str
+    iteration_time_ns: int
+    ideal_time_ns: int
+    bound_time_ns: int | None = None
+    steps: int = 2
+    links: dict[str, LinkUse] = field(default_factory=dict)
+    peak_bytes: dict[str, int] = field(default_factory=dict)
+    """By tier: ``gpu``, ``host``, ``ssd``."""
+    faults: int = 0
+    """Pages that faulted."""
+    fault_kernels: int = 0
+    """Kernels that waited for a fault."""
+    kernels: tuple[KernelTime, ...] = ()
+    copies: tuple[Copy, ...] = ()
+    """Filled when a timeline was asked for."""
+    memory: tuple[MemorySample, ...] = ()
+    """Filled when a timeline was asked for."""
+    notes: tuple[str, ...] = ()
+    """What a reader has to know about these numbers."""
+
+    @property
+    def stall_time_ns(self) -> int:
+        """Time of the step beyond the kernels' own."""
+        return self.iteration_time_ns - self.ideal_time_ns
