@@ -7,10 +7,10 @@ Passes, backends and models never import one another. A pass that has to know ho
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from g10c.ir.machine import Machine
     from g10c.ir.program import Program
@@ -63,7 +63,6 @@ class Importer(ABC):
     """
 
     name: ClassVar[str]
-    summary: ClassVar[str]
 
     @abstractmethod
     def load(self) -> Program:
@@ -74,8 +73,29 @@ class Backend(ABC):
     """Consumes a program for a machine; the simulator is one, exporters are others."""
 
     name: ClassVar[str]
-    summary: ClassVar[str]
 
     @abstractmethod
     def run(self, program: Program, machine: Machine, options: Mapping[str, object]) -> SimResult:
         """Execute the program on the machine."""
+
+    @abstractmethod
+    def render(self, result: SimResult, form: str) -> str:
+        """A result as text: ``table``, ``json``, ``kernels`` (CSV) or ``chrome-trace``."""
+
+
+class Reproduction(ABC):
+    """Runs the published results of a system again, as an ordinary client of the pipeline."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def run(self, data: str, cases: str, jobs: int, progress: Callable[[str], None]) -> Report:
+        """Run every case of the file. A case that cannot run is ``refused`` in the report; wrong files raise ``InputError``."""
+
+    @abstractmethod
+    def render(self, report: Report, form: str) -> str:
+        """A report as text: ``table`` or ``json``."""
+
+
+Report = dict[str, Any]
+"""``{"cases": [...], "summary": {...}}``: each case as given, with ours and the error beside it."""

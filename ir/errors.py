@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from g10c.ir.source import Location, Span
 
@@ -55,7 +55,7 @@ class G10cError(Exception):
         super().__init__(self.render())
 
     @classmethod
-    def at(cls, message: str, location: Location | None = None, hint: str = "") -> G10cError:
+    def at(cls, message: str, location: Location | None = None, hint: str = "") -> Self:
         """An error with a single diagnostic, of the class it is called on."""
         return cls(Diagnostic(message, location, hint))
 

@@ -1,0 +1,225 @@
+"""The Python API: :func:`load`, :func:`compile` and :func:`simulate`. Nothing here prints or exits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from g10c.compiler.registry import Registry, library, load_python_file, registry
+from g10c.ir.errors import InputError, near_hint
+from g10c.ir.plan import Plan, Provenance, load_plan
+from g10c.ir.program import Program
+
+if TYPE_CHECKING:
+    from g10c.compiler.observers import Observer
+    from g10c.compiler.pass_base import Pass
+    from g10c.compiler.protocols import Backend, Evaluator
+    from g10c.ir.machine import Machine
+    from g10c.ir.result import SimResult
+
+DEFAULT_MACHINE = "a100-40gb"
+"""The machine of a compilation or simulation that names none."""
+
+
+def load(model: str | Path) -> Program | Plan:
+    """Read a model or a plan: a path to ``.ir`` text or to a ``plan.json``, or the name of a bundled model.
+
+    Raises :class:`InputError` with every mistake of the file, each with its place.
+    """
+    path = find_model(model)
+    if path.suffix == ".json":
+        return load_plan(path)
+    from g10c.ir.parser import load_program
+
+    return load_program(path)
+
+
+def find_model(model: str | Path) -> Path:
+    """The file that a path or the name of a bundled model means."""
+    path = Path(model)
+    if path.suffix or path.exists() or len(path.parts) > 1:
+        return path
+    models = library("g10c.models")
+    name = str(model)
+    if name not in models:
+        hint = near_hint(name, models, "bundled models") or "give a path to an .ir file, or a name that 'g10c models' shows"
+        raise InputError.at(f"{name}: no such file, and no bundled model of that name", None, hint)
+    return models.find(name)
+
+
+def find_machine(machine: str | Path | Machine | None = None, settings: Iterable[str] = ()) -> Machine:
+    """A machine by name, by TOML file, or as given, with ``key=value`` settings applied in order."""
+    from g10c.ir.machine import Machine as MachineType
+    from g10c.ir.machine_file import load_machine, override
+
+    if machine is None:
+        machine = DEFAULT_MACHINE
+    if isinstance(machine, MachineType):
+        found = machine
+    else:
+        path = Path(machine)
+        machines = library("g10c.machines")
+        if path.suffix or path.exists() or len(path.parts) > 1:
+            found = load_machine(path)
+        elif str(machine) in machines:
+            found = load_machine(machines.find(str(machine)))
+        else:
+            hint = near_hint(str(machine), machines, "bundled machines") or "give a TOML file, or a name that 'g10c machines' shows"
+            raise InputError.at(f"{machine}: no such file, and no bundled machine of that name", None, hint)
+    for setting in settings:
+        found = override(found, setting)
+    return found
+
+
+def pass_registry(files: Sequence[str | Path] = ()) -> Registry[type[Pass]]:
+    """Passes of the installed packages, and of the Python files given."""
+    from g10c.compiler.pass_base import Pass as PassType
+
+    installed = registry("g10c.passes")
+    if not files:
+        return cast("Registry[type[Pass]]", installed)
+    found: Registry[Any] = Registry("pass")
+    found.copy_from(installed)
+    for file in files:
+        module = load_python_file(str(file))
+        own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
+        passes = [value for value in own if issubclass(value, PassType) and "name" in vars(value)]
+        if not passes:
+            hint = "a pass is a dataclass derived from g10c.compiler.Pass with a class attribute `name`"
+            raise InputError.at(f"{file}: defines no pass", None, hint)
+        for value in passes:
+            found.add(value.name, value, f"file {file}")
+    return found
+
+
+@dataclass
+class CompileOptions:
+    """How to run a pipeline, beyond what it is."""
+
+    load: Sequence[str | Path] = ()
+    observers: Sequence[Observer] = ()
+    verify: bool = True
+    reproducer: str | None = None
+    notes: list[str] = field(default_factory=list)
+    """Filled with what the passes had to tell."""
+
+
+def compile(  # noqa: A001 - the verb of this field; callers use it through the package
+    model: Program | Plan | str | Path,
+    passes: str | Sequence[Pass] = "",
+    machine: str | Path | Machine | None = None,
+    settings: Iterable[str] = (),
+    options: CompileOptions | None = None,
+) -> Plan:
+    """Run passes over a model for a machine and return the plan.
+
+    ``passes`` is pipeline text or pass objects. A plan is compiled further on its own machine unless another is given.
+    Raises :class:`InputError` for mistakes in the model, the machine or the pipeline, and
+    :class:`~g10c.ir.errors.InfeasibleError` where the step cannot be made to fit.
+    """
+    from g10c.compiler.pass_base import PassContext
+    from g10c.compiler.pass_manager import run_passes
+    from g10c.compiler.pipeline import build_passes, parse_pipeline, pipeline_text
+    from g10c.ir.verifier import check_program
+
+    options = options or CompileOptions()
+    pipeline = build_passes(parse_pipeline(passes), pass_registry(options.load)) if isinstance(passes, str) else list(passes)
+    name = str(model) if isinstance(model, str | Path) else ""
+    loaded = load(model) if isinstance(model, str | Path) else model
+    program, earlier = (loaded.program, loaded) if isinstance(loaded, Plan) else (loaded, None)
+    if options.verify:
+        check_program(program)
+    target = find_machine(earlier.machine if earlier and machine is None else machine, settings)
+    context = PassContext(target, find_evaluator=find_evaluator)
+    program = run_passes(program, pipeline, context, [*options.observers, *_reproducer(options, target)], options.verify)
+    options.notes += context.notes
+    text = pipeline_text(pipeline)
+    if earlier and earlier.pipeline:
+        text = ",".join(part for part in (earlier.pipeline, text) if part)
+    return Plan(
+        program,
+        target,
+        text,
+        _provenance(name, earlier),
+        estimate_ns=_time(program, "estimated_time"),
+        bound_ns=_time(program, "bound_time"),
+        statistics=dict(context.totals),
+    )
+
+
+def _time(program: Program, name: str) -> int | None:
+    value = program.attrs.get(name)
+    return int(value) if isinstance(value, int) else None
+
+
+def _reproducer(options: CompileOptions, machine: Machine) -> list[Observer]:
+    from g10c.compiler.observers import Reproducer
+
+    return [Reproducer(options.reproducer, machine, tuple(str(file) for file in options.load))] if options.reproducer else []
+
+
+def _provenance(name: str, earlier: Plan | None) -> Provenance:
+    if earlier is not None:
+        return earlier.provenance
+    digest = ""
+    if name:
+        path = find_model(name)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    return Provenance(version(), name, digest)
+
+
+def version() -> str:
+    """Version of the installed package."""
+    from importlib.metadata import version as installed
+
+    return installed("g10c")
+
+
+def find_backend(name: str) -> Backend:
+    """A backend by name, made ready to run."""
+    return cast("type[Backend]", registry("g10c.backends").find(name))()
+
+
+@dataclass(frozen=True)
+class SimulatorEvaluator:
+    """The simulator as an evaluator for passes."""
+
+    backend: Backend
+
+    def evaluate(self, program: Program, machine: Machine) -> SimResult:
+        """Simulate with the backend's defaults."""
+        return self.backend.run(program, machine, {})
+
+
+def find_evaluator() -> Evaluator:
+    """The evaluator that passes ask: the simulator found through the registry."""
+    return SimulatorEvaluator(find_backend("sim"))
+
+
+def simulate(
+    model: Program | Plan | str | Path,
+    machine: str | Path | Machine | None = None,
+    settings: Iterable[str] = (),
+    options: Mapping[str, object] | None = None,
+) -> SimResult:
+    """Execute a model or plan and return its timing.
+
+    A plan runs on its own machine unless another is given (the result's notes say so). ``options``: ``ideal`` (unlimited
+    memory), ``steps`` (simulated; the last is reported), ``timeline`` (keep copies and memory samples).
+    Raises :class:`~g10c.ir.errors.InfeasibleError` with the reason where it cannot run.
+    """
+    import dataclasses
+
+    loaded = load(model) if isinstance(model, str | Path) else model
+    program, own = (loaded.program, loaded.machine) if isinstance(loaded, Plan) else (loaded, None)
+    settings = list(settings)
+    target = find_machine(own if machine is None else machine, settings)
+    result = find_backend("sim").run(program, target, options or {})
+    if own is not None and target != own:
+        changed = ", ".join(settings) or f"machine {target.name}"
+        note = f"the plan was made for {own.name}; simulated with {changed}"
+        result = dataclasses.replace(result, notes=(note, *result.notes))
+    return result

@@ -1,0 +1,122 @@
+"""The contract of a pass, stated once.
+
+A pass is a frozen dataclass whose fields are its options, over a pure function::
+
+    @dataclass(frozen=True)
+    class PinSmallPass(Pass):
+        \"\"\"Keeps small tensors in GPU memory.\"\"\"
+
+        name = "pin-small"
+        below: Size = option(Size(1 << 20), "tensors smaller than this stay")
+
+        def run(self, program, context):
+            return pin_small(program, self.below)
+
+A pass returns a new program and leaves the one it was given as it was. It may ask its context for analyses and for the time
+a plan takes, and may count things; it does not print and does not exit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from g10c.compiler.analysis import Analysis, AnalysisCache
+from g10c.compiler.options import options_of, to_text
+from g10c.ir.program import Level
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from g10c.compiler.protocols import Evaluator
+    from g10c.ir.machine import Machine
+    from g10c.ir.program import Program
+
+T = TypeVar("T")
+
+ANY_LEVEL = frozenset(Level)
+UNPLANNED = frozenset({Level.TRACED, Level.PARTITIONED})
+
+
+def option(default: T, help: str) -> T:  # noqa: A002 - the word that argparse and users know
+    """A field of a pass that is an option with a default and a meaning."""
+    return field(default=default, metadata={"help": help})
+
+
+def required_option(help: str) -> Any:  # noqa: A002 - the word that argparse and users know
+    """A field of a pass that is an option without a default."""
+    return field(metadata={"help": help})
+
+
+@dataclass
+class PassContext:
+    """What a pass may ask while it runs, and where it counts.
+
+    ``statistics`` are those of the running pass, ``totals`` those of the pipeline. The evaluator is looked up on first use
+    only, so that pipelines that never ask how long a plan takes load no simulator.
+    """
+
+    machine: Machine
+    analyses: AnalysisCache = field(default_factory=AnalysisCache)
+    find_evaluator: Callable[[], Evaluator] | None = None
+    statistics: dict[str, int | float] = field(default_factory=dict)
+    totals: dict[str, int | float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def analysis(self, analysis: Analysis[T], program: Program) -> T:
+        """An analysis of a program, computed at most once."""
+        return self.analyses.get(analysis, program)
+
+    def count(self, what: str, number: int | float = 1) -> None:
+        """Add to a statistic of the running pass."""
+        self.statistics[what] = self.statistics.get(what, 0) + number
+        self.totals[what] = self.totals.get(what, 0) + number
+
+    def note(self, text: str) -> None:
+        """Tell the user something that is not an error."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """The simulator, as something that says how long a program takes."""
+        if self.find_evaluator is None:
+            raise RuntimeError("this pipeline runs without an evaluator")
+        return self.find_evaluator()
+
+
+@dataclass(frozen=True)
+class Pass(ABC):
+    """One rewrite of a program.
+
+    ``takes`` are the levels it accepts and ``gives`` the least level of what it returns (``None``: that of its input); both
+    are checked by the pass manager, which also verifies the program after every pass. ``preserves`` names the analyses that
+    stay true after it.
+    """
+
+    name: ClassVar[str]
+    takes: ClassVar[frozenset[Level]] = ANY_LEVEL
+    gives: ClassVar[Level | None] = None
+    preserves: ClassVar[frozenset[Analysis[Any]]] = frozenset()
+
+    @abstractmethod
+    def run(self, program: Program, context: PassContext) -> Program:
+        """The rewritten program. Raises a ``G10cError`` for what the user has to change."""
+
+    @property
+    def spec(self) -> str:
+        """Pipeline text that makes this pass again; options at their defaults are left out."""
+        given = [(item, getattr(self, item.name)) for item in options_of(type(self))]
+        parts = [f"{item.name}={to_text(value)}" for item, value in given if item.required or value != item.default]
+        return self.name + ("{" + ",".join(parts) + "}" if parts else "")
+
+    def with_options(self, **options: object) -> Pass:
+        """The same pass with options changed."""
+        return dataclasses.replace(self, **options)
+
+
+def summary_of(owner: type) -> str:
+    """The first paragraph of a class's docstring, as one line."""
+    return " ".join((owner.__doc__ or "").split("\n\n")[0].split())

@@ -1,0 +1,105 @@
+"""Runs passes in order: checks levels, verifies between passes, tells observers, and leaves a reproducer when one fails."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from g10c.ir.errors import Diagnostic, G10cError, InputError
+
+if TYPE_CHECKING:
+    from g10c.compiler.observers import Observer
+    from g10c.compiler.pass_base import Pass, PassContext
+    from g10c.ir.program import Level, Program
+
+
+class PassError(InputError):
+    """A pass raised something that is not a g10c error, or returned a program that the verifier refuses."""
+
+
+def run_passes(
+    program: Program, passes: Sequence[Pass], context: PassContext, observers: Iterable[Observer] = (), verify: bool = True
+) -> Program:
+    """The program after all passes. ``verify`` checks it after each one."""
+    watching = list(observers)
+    for number, item in enumerate(passes):
+        rest = list(passes[number + 1 :])
+        for observer in watching:
+            observer.before(item, program)
+        started = time.perf_counter()
+        context.statistics = {}
+        try:
+            after = _run_one(item, program, context, passes, verify)
+        except PassError as error:
+            for observer in watching:
+                observer.failed(item, rest, program, error)
+            raise
+        context.analyses.preserve(program, after, item.preserves)
+        seconds = time.perf_counter() - started
+        for observer in watching:
+            observer.after(item, after, seconds, context.statistics)
+        program = after
+    return program
+
+
+def _run_one(item: Pass, program: Program, context: PassContext, passes: Sequence[Pass], verify: bool) -> Program:
+    if program.level not in item.takes:
+        raise _wrong_level(item, program, passes)
+    try:
+        after = item.run(program, context)
+    except G10cError:
+        raise
+    except Exception as error:
+        raise PassError(_crash(item, error)) from error
+    problems = _problems(item, program, after, verify)
+    if problems:
+        raise PassError(problems)
+    return after
+
+
+def _problems(item: Pass, before: Program, after: Program, verify: bool) -> list[Diagnostic]:
+    from g10c.ir.program import Program
+    from g10c.ir.verifier import verify as verify_program
+
+    blame = f"pass {item.name!r} broke the program: "
+    if not isinstance(after, Program):
+        return [Diagnostic(f"pass {item.name!r} returned {type(after).__name__}, not a program", None, "return the rewritten Program")]
+    if verify and after is not before:
+        return [Diagnostic(blame + found.message, found.location, found.hint) for found in verify_program(after)]
+    return []
+
+
+def _crash(item: Pass, error: Exception) -> Diagnostic:
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {frames[-1].filename}:{frames[-1].lineno} ({frames[-1].name})" if frames else ""
+    return Diagnostic(
+        f"pass {item.name!r} failed: {type(error).__name__}: {error}{place}",
+        None,
+        "this is a mistake in the pass; a reproducer holds the program it was given",
+    )
+
+
+def _wrong_level(item: Pass, program: Program, passes: Sequence[Pass]) -> InputError:
+    names = [other.name for other in passes]
+    levels = " or ".join(str(level) for level in sorted(item.takes))
+    hint = f"pass {item.name!r} takes a {levels} program"
+    position = names.index(item.name)
+    if position and program.level > max(item.takes):
+        order = [item.name, *names[:position], *names[position + 1 :]]
+        hint += f"; put it first: --pass '{','.join(order)}'"
+    return InputError(Diagnostic(f"pass {item.name!r} cannot run on a {program.level} program{_because(program)}", None, hint))
+
+
+def _because(program: Program) -> str:
+    from g10c.ir.ops import OpKind
+    from g10c.ir.program import Level as Levels
+
+    kinds: dict[Level, OpKind] = {Levels.PLANNED: OpKind.DIRECTIVE, Levels.PARTITIONED: OpKind.COLLECTIVE}
+    wanted = kinds.get(program.level)
+    first = next((op for op in program.ops if op.kind is wanted), None)
+    if first is None:
+        return ""
+    where = f" ({first.location})" if first.location else ""
+    return f": it has {first.name}({', '.join('%' + name for name in first.reads)}){where}"

@@ -1,0 +1,154 @@
+"""What there is by name: passes, policies, backends, importers, machines, models.
+
+Everything enters by the same door, an entry point of an installed package or a file given with ``--load``. Nothing is imported
+before it is asked for, and two owners of one name are refused, naming both.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Generic, TypeVar, cast
+
+from g10c.ir.errors import Diagnostic, InputError, near_hint
+from g10c.ir.source import Location, Source
+
+T = TypeVar("T")
+
+GROUPS: dict[str, str] = {
+    "g10c.passes": "pass",
+    "g10c.policies": "policy",
+    "g10c.backends": "backend",
+    "g10c.importers": "importer",
+    "g10c.machines": "machine",
+    "g10c.models": "model",
+    "g10c.reproductions": "reproduction",
+}
+"""Entry-point groups, and what one entry of each is called."""
+
+
+class Registry(Generic[T]):
+    """Names of one kind and what they stand for, loaded on demand."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self._lazy: dict[str, EntryPoint] = {}
+        self._loaded: dict[str, T] = {}
+        self._owners: dict[str, str] = {}
+
+    def add_entry_point(self, entry: EntryPoint) -> None:
+        """Register what a package offers, without importing it."""
+        owner = f"package {entry.dist.name}" if entry.dist else f"module {entry.module}"
+        if self._lazy.get(entry.name) == entry:
+            return
+        self._claim(entry.name, owner)
+        self._lazy[entry.name] = entry
+
+    def add(self, name: str, value: T, owner: str) -> None:
+        """Register a value that is at hand."""
+        self._claim(name, owner)
+        self._loaded[name] = value
+
+    def copy_from(self, other: Registry[T]) -> None:
+        """Register everything that another registry holds."""
+        self._lazy.update(other._lazy)
+        self._loaded.update(other._loaded)
+        self._owners.update(other._owners)
+
+    def _claim(self, name: str, owner: str) -> None:
+        if name in self._owners:
+            both = f"{self._owners[name]} and {owner}"
+            raise InputError.at(f"{self.what} {name!r} is defined twice: by {both}", None, "rename one, or uninstall one of the packages")
+        self._owners[name] = owner
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._owners))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._owners
+
+    def owner(self, name: str) -> str:
+        """Package or file that defines a name."""
+        return self._owners[name]
+
+    def find(self, name: str, location: Location | None = None) -> T:
+        """What a name stands for. Raises :class:`InputError` with near names when there is none."""
+        if name not in self._owners:
+            hint = near_hint(name, self._owners, f"names: {self.what}") or f"'g10c {_listing(self.what)}' shows what there is"
+            raise InputError.at(f"unknown {self.what} {name!r}", location, hint)
+        if name not in self._loaded:
+            entry = self._lazy[name]
+            try:
+                self._loaded[name] = cast("T", entry.load())
+            except (ImportError, AttributeError) as error:
+                message = f"{self.what} {name!r} of {self._owners[name]} cannot be loaded: {error}"
+                raise InputError.at(message, location, "install the package again, or what it needs") from error
+        return self._loaded[name]
+
+
+def _listing(what: str) -> str:
+    return {"pass": "passes", "policy": "policies"}.get(what, what + "s")
+
+
+@cache
+def registry(group: str) -> Registry[object]:
+    """The registry of an entry-point group, filled from the installed packages."""
+    found: Registry[object] = Registry(GROUPS[group])
+    for entry in sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)):
+        found.add_entry_point(entry)
+    return found
+
+
+LIBRARY_GROUPS = frozenset({"g10c.machines", "g10c.models"})
+"""Groups whose entries are libraries: mappings of names to the paths of files."""
+
+
+@cache
+def library(group: str) -> Registry[Path]:
+    """The files that the libraries of a group hold, by name."""
+    libraries = registry(group)
+    found: Registry[Path] = Registry(GROUPS[group])
+    for entry in libraries:
+        mapping = cast("Mapping[str, Path]", libraries.find(entry))
+        for name in sorted(mapping):
+            found.add(name, Path(mapping[name]), libraries.owner(entry))
+    return found
+
+
+def load_python_file(path: str) -> ModuleType:
+    """Run a user's Python file as a module. Raises :class:`InputError` with the file and line of what went wrong."""
+    file = Path(path)
+    name = "g10c_user_" + "".join(c if c.isalnum() else "_" for c in str(file.resolve()))
+    if name in sys.modules:
+        return sys.modules[name]
+    if not file.is_file():
+        raise InputError.at(f"{path}: no such file", None, "--load takes a Python file with passes")
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise InputError.at(f"{path}: not a Python file", None, "--load takes a file whose name ends in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        del sys.modules[name]
+        raise _python_error(path, error.lineno or 1, f"not valid Python: {error.msg}") from error
+    except Exception as error:
+        del sys.modules[name]
+        lines = [frame.lineno or 1 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+        raise _python_error(path, lines[-1] if lines else 1, f"{type(error).__name__}: {error}") from error
+    return module
+
+
+def _python_error(path: str, line: int, message: str) -> InputError:
+    try:
+        source = Source(path, Path(path).read_text(encoding="utf-8", errors="replace"))
+        return InputError(Diagnostic(message, source.line_span(line), "the file has to run by itself: python FILE"))
+    except (OSError, IndexError):
+        return InputError.at(f"{path}:{line}: {message}")
