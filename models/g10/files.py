@@ -11,7 +11,7 @@ from g10c.ir.source import Source
 def read_source(path: Path, what: str) -> Source:
     """The text of a file; ``what`` says in messages what it was to be. Raises :class:`~g10c.ir.errors.InputError`."""
     try:
-        return Source(str(path), path.read_text(encoding="utf-8"))
+        return Source(str(path), path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError.at(f"{path}: cannot read the {what}: {error.strerror or error}") from None
     except (UnicodeDecodeError, ValueError) as error:

@@ -7,8 +7,8 @@ A file is a sequence of blocks, each closed by a line of dashes. The words of a 
     DIMS SIZE...             for each operand, its number of dimensions and their sizes
 
 The size 99 stands for the batch. An operand that no block produces is a weight or an input. Shapes are written broadcast: both operands of
-an elementwise operator show the shape of its result. Four consecutive ``SoftmaxBasic`` blocks (maximum, difference, sum, quotient) are one softmax of
-the operand of the first, with the id of the last.
+an elementwise operator show the shape of its result. Four consecutive ``SoftmaxBasic`` blocks (maximum, difference, sum, quotient) are one
+softmax of the operand of the first, with the id of the last.
 """
 
 from __future__ import annotations
@@ -100,7 +100,9 @@ class _Words:
 
     def word(self, what: str) -> tuple[str, Span]:
         if self.at == len(self.words):
-            raise _MistakeError(Diagnostic(f"the block ends too early: {what} is missing", self.end, "a block is closed by dashes when it is complete"))
+            raise _MistakeError(
+                Diagnostic(f"the block ends too early: {what} is missing", self.end, "a block is closed by dashes when it is complete")
+            )
         match = self.words[self.at]
         self.at += 1
         return match.group(), Span(self.source, match.start(), match.end())
@@ -143,7 +145,9 @@ def _blocks(source: Source, diagnostics: list[Diagnostic]) -> Iterator[_Words]:
         before = len(diagnostics)
         yield _Words(source, words, end)
         if len(diagnostics) == before:
-            diagnostics.append(Diagnostic("the last block is not closed", end, "expected a line of dashes after it; is the file truncated?"))
+            diagnostics.append(
+                Diagnostic("the last block is not closed", end, "expected a line of dashes after it; is the file truncated?")
+            )
 
 
 def _parse_block(words: _Words, batch: int, diagnostics: list[Diagnostic]) -> NetOp | None:

@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
+from itertools import chain
 
 from g10c.ir.program import Op
 
@@ -155,12 +156,12 @@ ACCUMULATE = _kernel("accumulate", "Add_MultiGredient", "all_dy -> dy")
 def default_artifact_names() -> dict[str, str]:
     """The artifact's kernel name for each op name; where it has several, the first in this module.
 
-    One to one, but for ``multiply.backward_a`` and ``_b``, and ``matmul.backward_a`` and ``_b``, which the artifact does not tell apart, and for
-    ``apply_grad``, of which it tells two kinds apart.
+    One to one, but for ``multiply.backward_a`` and ``_b``, and ``matmul.backward_a`` and ``_b``, which the artifact does not tell apart,
+    and for ``apply_grad``, of which it tells two kinds apart.
     """
     names: dict[str, str] = {}
-    for rule in (LOSS, ACCUMULATE, *(kernel for rule in RULES.values() for kernel in _kernels(rule))):
-        names.setdefault(rule.op, rule.artifact)
+    for kernel in (LOSS, ACCUMULATE, *chain.from_iterable(map(_kernels, RULES.values()))):
+        names.setdefault(kernel.op, kernel.artifact)
     return names
 
 
@@ -169,6 +170,6 @@ def _kernels(rule: OpRule) -> tuple[KernelRule, ...]:
 
 
 def artifact_name(op: Op) -> str:
-    """What the artifact calls a kernel of an imported program: its attribute ``kernel``, which stands where the op's name does not decide it."""
+    """What the artifact calls a kernel of an imported program; the attribute ``kernel`` has it where the op's name does not decide it."""
     kernel = op.attrs.get("kernel")
     return default_artifact_names().get(op.name, op.name) if kernel is None else str(kernel)

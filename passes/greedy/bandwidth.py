@@ -12,19 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from g10c.ir.machine import Machine
-from g10c.passes.greedy.options import GreedyOptions
+from g10c.passes.greedy.costs import Costs
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """Planner bandwidths in bytes per ns; 0 where there is no such path."""
-
-    ssd: float
-    pcie: float
 
 
 @dataclass(slots=True)
@@ -44,17 +35,12 @@ class Budgets:
     incoming: Budget
 
 
-def planner_rates(machine: Machine, options: GreedyOptions) -> Rates:
-    """Convert the machine's bytes per second to the planner's bytes per ns."""
-    scale = options.planner_bandwidth_factor / 1e9
-    return Rates(machine.ssd.bandwidth * scale if "ssd" in options.targets else 0.0, machine.pcie.bandwidth * scale)
-
-
-def full_budgets(kernel_ns: IntArray, rates: Rates) -> Budgets:
+def full_budgets(kernel_ticks: IntArray, costs: Costs) -> Budgets:
     """Return the budgets of a step in which nothing moves yet."""
 
     def untouched() -> Budget:
-        return Budget(kernel_ns * rates.ssd, kernel_ns * rates.pcie, kernel_ns * rates.ssd)
+        ssd = kernel_ticks * costs.ssd_rate
+        return Budget(ssd, kernel_ticks * costs.pcie_rate, ssd.copy())
 
     return Budgets(untouched(), untouched())
 

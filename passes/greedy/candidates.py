@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from g10c.compiler.vitality import Period
-from g10c.passes.greedy.bandwidth import Budgets, Rates, cumulative, finish_kernels, latest_starts
+from g10c.passes.greedy.bandwidth import Budgets, cumulative, finish_kernels, latest_starts
+from g10c.passes.greedy.costs import Costs
 from g10c.passes.greedy.options import TieOrder
 from g10c.passes.greedy.order import introsort_order
 
@@ -25,50 +26,52 @@ class Candidates:
     start: IntArray
     end: IntArray
     wraps: BoolArray
-    length_ns: IntArray
+    length: IntArray
+    """Ideal time, ticks."""
     size_bytes: IntArray
     open: BoolArray
 
     @property
     def area(self) -> FloatArray:
-        """Bytes times ideal time of the period (byte ns)."""
-        return self.size_bytes.astype(np.float64) * self.length_ns
+        """Bytes times ideal time of the period (byte ticks)."""
+        return self.size_bytes.astype(np.float64) * self.length
 
 
-def candidates(periods: list[Period], sizes: IntArray) -> Candidates:
+def candidates(periods: list[Period], sizes: IntArray, starts: IntArray) -> Candidates:
     """Collect the periods of the tensors that take space."""
     kept = [period for period in periods if sizes[period.tensor] > 0]
-    table = np.array([(p.tensor, p.start, p.end, p.wraps, p.length_ns) for p in kept], dtype=np.int64).reshape(-1, 5)
-    tensor, start, end, wraps, length_ns = (np.ascontiguousarray(column) for column in table.T)
-    return Candidates(tensor, start, end, wraps.astype(np.bool_), length_ns, sizes[tensor], np.ones(len(kept), np.bool_))
+    table = np.array([(p.tensor, p.start, p.end, p.wraps) for p in kept], dtype=np.int64).reshape(-1, 4)
+    tensor, start, end, wraps = (np.ascontiguousarray(column) for column in table.T)
+    length = starts[end] - starts[start] + wraps * starts[-1]
+    return Candidates(tensor, start, end, wraps.astype(np.bool_), length, sizes[tensor], np.ones(len(kept), np.bool_))
 
 
-def scores(found: Candidates, above: BoolArray, starts_ns: IntArray, budgets: Budgets, rates: Rates, artifact_wrap: bool) -> FloatArray:
-    """Return for each candidate its bytes times the ideal time it would be away while memory is ``above`` its size (byte ns); 0 if decided.
+def scores(found: Candidates, above: BoolArray, starts: IntArray, budgets: Budgets, costs: Costs, artifact_wrap: bool) -> FloatArray:
+    """Return for each candidate its bytes times the ideal time it would be away while memory is ``above`` its size (byte ticks); 0 if decided.
 
     A tensor counts as away between the middles of the two transfers, which are estimated from the bandwidth that is still free: the SSD's, or
     the link's where no SSD is to be used. Periods across the step's end are counted whole.
     """
-    kernel_ns = np.diff(starts_ns)
-    above_ns = np.concatenate([np.zeros(1, np.int64), np.cumsum(kernel_ns * above)])
-    outgoing, incoming = (side.ssd if rates.ssd > 0 else side.pcie for side in (budgets.outgoing, budgets.incoming))
+    ticks = np.diff(starts)
+    time_above = np.concatenate([np.zeros(1, np.int64), np.cumsum(ticks * above)])
+    outgoing, incoming = (side.ssd if costs.ssd_rate > 0 else side.pcie for side in (budgets.outgoing, budgets.incoming))
     half = found.size_bytes // 2
     local = ~found.wraps
     gone = finish_kernels(cumulative(outgoing), found.start, half)
     back = latest_starts(cumulative(incoming), np.maximum(found.end, 1), half)
-    away_ns = np.zeros(found.start.size, dtype=np.int64)
-    away_ns[local] = np.maximum(above_ns[back] - above_ns[gone], 0)[local]
-    before_ns = _shifted_above_ns(above, kernel_ns) if artifact_wrap else above_ns
+    away = np.zeros(found.start.size, dtype=np.int64)
+    away[local] = np.maximum(time_above[back] - time_above[gone], 0)[local]
+    before = _shifted_time_above(above, ticks) if artifact_wrap else time_above
     wrapping = found.wraps
-    away_ns[wrapping] = (above_ns[-1] - above_ns[found.start] + before_ns[found.end])[wrapping]
-    return np.where(found.open, found.size_bytes.astype(np.float64) * away_ns, 0.0)
+    away[wrapping] = (time_above[-1] - time_above[found.start] + before[found.end])[wrapping]
+    return np.where(found.open, found.size_bytes.astype(np.float64) * away, 0.0)
 
 
-def _shifted_above_ns(above: BoolArray, kernel_ns: IntArray) -> IntArray:
+def _shifted_time_above(above: BoolArray, ticks: IntArray) -> IntArray:
     """Return the artifact's version of the time above memory before each kernel of the next step, see ``GreedyOptions.artifact_wrap_score``."""
     table = np.zeros(above.size + 1, dtype=np.int64)
-    table[1:2] = -kernel_ns.sum() * above[:1]
-    table[2:] = kernel_ns[:-1] * above[1:]
+    table[1:2] = -ticks.sum() * above[:1]
+    table[2:] = ticks[:-1] * above[1:]
     return np.cumsum(table)
 
 

@@ -34,6 +34,8 @@ class GreedyOptions:
     """Last, evict to SSD what lies idle at the peak and is not moved yet, to be fetched on demand (artifact, policies of the explicit-copy runtime)."""
     planner_bandwidth_factor: float = ARTIFACT_GIGABYTE
     """Factor on the machine's bandwidths while planning. 1 plans with what the simulator uses."""
+    clock_ghz: float = 1.2
+    """Kernel times are truncated to ticks of this clock (the artifact counts GPU cycles). 1 plans with whole ns."""
     first_tensor_is_input: bool = True
     """Take the first declared tensor for the input batch as the artifact does: not allocated or freed, and counted twice (the next batch)."""
     artifact_wrap_score: bool = True

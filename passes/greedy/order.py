@@ -1,8 +1,8 @@
 """The order in which the C++ library that the artifact was built with (libstdc++ ``std::sort``) leaves equal elements.
 
 The artifact sorts its candidates anew for every decision, most of them with equal keys, and its moves by kernel only. Which of the equal ones
-comes first is then a matter of the sorting algorithm: introsort, that is quicksort with the median of three down to runs of 16, then
-insertion sort. Only the first part reorders equal elements; the second is stable.
+comes first is then a matter of the sorting algorithm: introsort, that is quicksort with the median of three down to runs of 16, heapsort for
+what quicksort does not split well, and insertion sort at last. Only the first two reorder equal elements; the last is stable.
 """
 
 from __future__ import annotations
@@ -22,32 +22,36 @@ def introsort_order(rank: IntArray) -> IntArray:
     """Return the permutation that sorts ``rank`` (small non-negative integers) ascending: position in the input of each output element.
 
     Quicksort is followed only where it can make a difference: a run without equal elements comes out sorted whatever happens to it.
-    Its fallback to heapsort, after ``2 log2 n`` levels, is not modelled.
     """
     key = rank.copy()
     order = np.arange(key.size, dtype=np.int64)
     tied = np.bincount(key) > 1 if key.size else np.zeros(0, np.bool_)
-    runs = [(0, key.size)]
+    runs = [(0, key.size, 2 * (key.size.bit_length() - 1))]
     while runs:
-        low, high = runs.pop()
-        if high - low <= RUN or not tied[key[low:high]].any():
+        low, high, depth = runs.pop()
+        run, moved = key[low:high], order[low:high]
+        if high - low <= RUN or not tied[run].any():
             continue
-        if (key[low:high] == key[low]).all():
-            order[low:high] = order[low:high][_order_of_equals(high - low)]
-            continue
-        cut = low + _partition(key[low:high], order[low:high])
-        runs += [(low, cut), (cut, high)]
+        if (run == run[0]).all():
+            moved[:] = moved[_order_of_equals(high - low, min(depth, (high - low).bit_length()))]
+        elif depth == 0:
+            _heapsort(run, moved)
+        else:
+            cut = low + _partition(run, moved)
+            runs += [(low, cut, depth - 1), (cut, high, depth - 1)]
     return order[np.argsort(key, kind="stable")]
 
 
 @lru_cache(maxsize=512)
-def _order_of_equals(count: int) -> IntArray:
-    """Return what quicksort makes of ``count`` equal elements."""
+def _order_of_equals(count: int, depth: int) -> IntArray:
+    """Return what quicksort makes of ``count`` equal elements when it may go ``depth`` levels deep."""
     order = np.arange(count, dtype=np.int64)
-    if count > RUN:
+    if count > RUN and depth == 0:
+        _heapsort(np.zeros(count, np.int64), order)
+    elif count > RUN:
         cut = _partition(np.zeros(count, np.int64), order)
-        order[:cut] = order[:cut][_order_of_equals(cut)]
-        order[cut:] = order[cut:][_order_of_equals(count - cut)]
+        for part in (order[:cut], order[cut:]):
+            part[:] = part[_order_of_equals(part.size, min(depth - 1, part.size.bit_length()))]
     order.flags.writeable = False
     return order
 
@@ -82,3 +86,26 @@ def _median_position(key: IntArray) -> int:
     else:
         chosen = 0 if a < c else 2 if b < c else 1
     return candidates[chosen]
+
+
+def _heapsort(key: IntArray, order: IntArray) -> None:
+    """Sort both views by key in place: build a heap with the largest first, then take the first again and again."""
+    heap = list(zip(key.tolist(), order.tolist(), strict=True))
+    for parent in range(len(heap) // 2 - 1, -1, -1):
+        _sift(heap, parent, len(heap))
+    for size in range(len(heap) - 1, 0, -1):
+        heap[0], heap[size] = heap[size], heap[0]
+        _sift(heap, 0, size)
+    key[:], order[:] = ([pair[part] for pair in heap] for part in (0, 1))
+
+
+def _sift(heap: list[tuple[int, int]], top: int, size: int) -> None:
+    """Restore the heap below ``top``: larger children move up along one path to the bottom, then the element climbs back to its place."""
+    element, hole = heap[top], top
+    while (child := 2 * hole + 2) <= size:
+        if child == size or heap[child][0] < heap[child - 1][0]:
+            child -= 1
+        heap[hole], hole = heap[child], child
+    while hole > top and heap[parent := (hole - 1) // 2][0] < element[0]:
+        heap[hole], hole = heap[parent], parent
+    heap[hole] = element

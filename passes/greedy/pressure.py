@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from g10c.compiler.vitality import Lifetimes
 from g10c.ir.machine import Machine
+from g10c.passes.greedy.costs import Costs
 from g10c.passes.greedy.options import GreedyOptions
 
 IntArray = NDArray[np.int64]
@@ -28,14 +29,14 @@ def target_line(machine: Machine, options: GreedyOptions) -> int:
     return int(int(machine.gpu.usable * options.line_fraction) * options.memory_line)
 
 
-def allocations(lifetimes: Lifetimes, sizes: IntArray, starts_ns: IntArray, machine: Machine, options: GreedyOptions) -> Allocations:
+def allocations(lifetimes: Lifetimes, sizes: IntArray, starts: IntArray, costs: Costs, options: GreedyOptions) -> Allocations:
     """Place ``alloc`` early enough for its cost to pass before the birth, and ``free`` at the death, of every intermediate that takes space."""
     chosen = ~lifetimes.persistent & lifetimes.used & (sizes > 0)
     if options.first_tensor_is_input:
         chosen[:1] = False
     tensors = np.flatnonzero(chosen)
-    issue_ns = starts_ns[lifetimes.birth[tensors]] - sizes[tensors] * machine.gpu.malloc_time_per_byte
-    slots = np.searchsorted(starts_ns, issue_ns, side="right") - 1
+    issued = starts[lifetimes.birth[tensors]] - sizes[tensors] * costs.allocation
+    slots = np.searchsorted(starts, issued, side="right") - 1
     return Allocations(tensors, np.clip(slots, 0, lifetimes.birth[tensors]), lifetimes.death[tensors])
 
 

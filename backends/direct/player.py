@@ -1,0 +1,198 @@
+"""Plays a lowered plan against time: kernels one after another, copies beside them, memory granted in order of issue.
+
+GPU memory is granted strictly in order of issue: an allocation or prefetch takes its room as soon as all before it have theirs and its own
+is free, a prefetch before its copy starts. Copies of one engine and directives on one range of bytes keep the order of issue too. It
+follows that
+
+* a plan never stops for want of memory while it fits when each directive takes effect at once, in order of issue: the earliest directive
+  that has not ended can always go on;
+* with one tier, so that no two copies share a link, all times are maxima of sums of earlier times: nothing gets slower when a link gets
+  faster or a memory larger, as long as the first step begins in the same state. Two tiers that share the PCIe link have no such guarantee:
+  a copy that starts earlier may take bandwidth from one that the next kernel waits for.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+from g10c.backends.direct.actions import Action
+from g10c.backends.direct.copies import CopyEngine, Task
+from g10c.backends.direct.extents import Place, State
+from g10c.backends.direct.links import SharedLink
+from g10c.backends.direct.lower import Lowered
+from g10c.backends.direct.memory import Ledger
+from g10c.backends.engine import Engine
+from g10c.ir.machine import Machine
+from g10c.ir.result import KernelTime
+from g10c.ir.step import Step
+
+KERNEL_PRIORITY = 1
+
+
+class Player:
+    """One run. ``plan`` holds what each step does; the last step is the one that is reported."""
+
+    def __init__(self, step: Step, machine: Machine, begin: State, plan: Sequence[Lowered], timeline: bool) -> None:
+        self.step = step
+        self.engine = Engine()
+        self.ledger = Ledger(self.engine, step, machine, begin)
+        self.pending: list[list[Task]] = [[] for _ in step.tensors]
+        """Directives that have not ended, by tensor, in order of issue."""
+        self.room: deque[Task] = deque()
+        """Directives that wait for GPU memory, in order of issue."""
+        self.step_number = 0
+        self.kernel = 0
+        self.waits = 0
+        """Directives that the current kernel waits for."""
+        self.kernels: list[KernelTime] = []
+        self.begin_ns = 0
+        """When the step began: the end of the last kernel of the one before."""
+        self.backlog = 0
+        """Bytes of copies that were issued and had not arrived when the step began."""
+        self._plan = plan
+        self._timeline = timeline
+        self._issued = 0
+        self._done: deque[Task] = deque()
+        self._draining = False
+        self._ready_ns = 0
+        self._start_ns = 0
+        self._uses = [tuple(dict.fromkeys(kernel.reads + kernel.writes)) for kernel in step.kernels]
+        self.engines = self._engines(machine)
+
+    def _engines(self, machine: Machine) -> dict[tuple[str, Place], CopyEngine]:
+        out, back = (SharedLink(self.engine, machine.pcie.bandwidth) for _ in range(2))
+        ssd_bandwidth = min(machine.ssd.bandwidth, machine.pcie.bandwidth)
+        tiers = ((Place.HOST, machine.pcie.bandwidth, machine.pcie.latency_ns), (Place.SSD, ssd_bandwidth, machine.ssd.latency_ns))
+        engines = {}
+        for tier, bandwidth, latency_ns in tiers:
+            for kind, name, link in (("evict", f"gpu_to_{tier}", out), ("prefetch", f"{tier}_to_gpu", back)):
+                engines[kind, tier] = CopyEngine(name, self.engine, self.ledger, link, bandwidth, latency_ns, self._ended)
+        return engines
+
+    def run(self) -> bool:
+        """Run all steps; false when nothing can proceed before the last step has ended."""
+        self._begin_step()
+        self.engine.schedule(0, KERNEL_PRIORITY, self._issue_slot)
+        return self.engine.run()
+
+    def _begin_step(self) -> None:
+        self.begin_ns = self.engine.now_ns
+        self.step_number += 1
+        self.kernel = 0
+        self.backlog = self.pending_bytes()
+        self.kernels = []
+        self.ledger.audit()
+        self.ledger.restart_peak()
+        for engine in self.engines.values():
+            engine.restart()
+        if self._timeline and self.step_number == len(self._plan):
+            self.ledger.start_samples()
+            for engine in self.engines.values():
+                engine.start_log([tensor.name for tensor in self.step.tensors])
+
+    def pending_bytes(self) -> int:
+        """Bytes of copies that were issued and have not arrived."""
+        return sum(engine.pending_bytes() for engine in self.engines.values())
+
+    def _issue_slot(self) -> None:
+        """Make the next kernel current, or end the step."""
+        for action in self._plan[self.step_number - 1].slots[self.kernel]:
+            self._issue(action)
+        if self.kernel == len(self.step.kernels):
+            self._end_step()
+            return
+        self._ready_ns = self.engine.now_ns
+        for tensor in self._uses[self.kernel]:
+            for task in self.pending[tensor]:
+                task.blocks_kernel = True
+                self.waits += 1
+        if not self.waits:
+            self._start_kernel()
+
+    def _end_step(self) -> None:
+        if self.step_number == len(self._plan):
+            self.engine.stop()
+            return
+        self._begin_step()
+        self.engine.schedule(self.engine.now_ns, KERNEL_PRIORITY, self._issue_slot)
+
+    def _start_kernel(self) -> None:
+        self._start_ns = self.engine.now_ns
+        self.engine.schedule(self._start_ns + self.step.kernels[self.kernel].time_ns, KERNEL_PRIORITY, self._end_kernel)
+
+    def _end_kernel(self) -> None:
+        begin_ns = self.begin_ns
+        times = (self._start_ns - begin_ns, self.engine.now_ns - begin_ns, self._start_ns - self._ready_ns)
+        self.kernels.append(KernelTime(self.step.kernels[self.kernel].name, *times))
+        self.kernel += 1
+        self._issue_slot()
+
+    def _issue(self, action: Action) -> None:
+        self._issued += 1
+        task = Task(action, self._issued)
+        earlier = self.pending[action.tensor]
+        for other in earlier:
+            if other.overlaps(task):
+                other.dependents.append(task)
+                task.waits += 1
+        earlier.append(task)
+        if action.kind in ("alloc", "prefetch"):
+            self.room.append(task)
+        if action.kind in ("evict", "prefetch"):
+            engine = self.engines[action.kind, action.tier]
+            engine.queue.append(task)
+            engine.kick()
+        if action.kind == "free":
+            self._proceed(task)
+        self._grant()
+
+    def _grant(self) -> None:
+        """Grant GPU memory in order of issue, as far as it goes."""
+        while self.room and self.room[0].action.bytes <= self.ledger.free(Place.GPU):
+            task = self.room.popleft()
+            self.ledger.claim(Place.GPU, task.action.bytes)
+            task.granted = True
+            self._proceed(task)
+
+    def _proceed(self, task: Task) -> None:
+        """Let a task go on to which something has happened; copies go on in their engine."""
+        action = task.action
+        if action.kind in ("evict", "prefetch"):
+            self.engines[action.kind, action.tier].kick()
+        elif not task.waits and (task.granted or action.kind == "free"):
+            if action.kind == "alloc":
+                self.ledger.settle(action.tensor, Place.ABSENT, Place.GPU, action.bytes)
+            else:
+                self._drop(action)
+            self._ended(task)
+
+    def _drop(self, action: Action) -> None:
+        for tier, size_bytes in zip((Place.GPU, Place.HOST, Place.SSD), action.dropped, strict=True):
+            if size_bytes:
+                self.ledger.settle(action.tensor, tier, Place.ABSENT, size_bytes)
+
+    def _ended(self, task: Task) -> None:
+        """A task has ended. What follows from it is done in a loop, not by recursion: chains of directives may be long."""
+        self._done.append(task)
+        if not self._draining:
+            self._draining = True
+            while self._done:
+                self._follow(self._done.popleft())
+            self._draining = False
+
+    def _follow(self, task: Task) -> None:
+        """Let go on whoever waited for a task, or for the memory that it left."""
+        action = task.action
+        self.pending[action.tensor].remove(task)
+        for dependent in task.dependents:
+            dependent.waits -= 1
+            self._proceed(dependent)
+        if task.blocks_kernel:
+            self.waits -= 1
+            if not self.waits:
+                self._start_kernel()
+        if action.kind in ("evict", "free"):
+            self._grant()
+        if action.kind in ("prefetch", "free"):
+            self.engines["evict", Place.HOST].kick()

@@ -1,0 +1,27 @@
+"""The step with unlimited GPU memory: kernels one after another, nothing moves."""
+
+from __future__ import annotations
+
+from g10c.ir.machine import Machine
+from g10c.ir.result import LINKS, KernelTime, LinkUse, SimResult
+from g10c.ir.step import Step
+
+
+def simulate_ideal(step: Step, machine: Machine, runtime: str = "uvm") -> SimResult:
+    """Timing of a step in which every tensor is always in GPU memory; peak memory is that of all tensors at once."""
+    kernels, now = [], 0
+    for kernel in step.kernels:
+        kernels.append(KernelTime(kernel.name, now, now + kernel.time_ns, 0))
+        now += kernel.time_ns
+    return SimResult(
+        program=step.name,
+        machine=machine.name,
+        runtime=runtime,
+        iteration_time_ns=now,
+        ideal_time_ns=now,
+        steps=1,
+        links={link: LinkUse() for link in LINKS},
+        peak_bytes={"gpu": sum(tensor.size_bytes for tensor in step.tensors), "host": 0, "ssd": 0},
+        kernels=tuple(kernels),
+        notes=("ideal: GPU memory is unlimited",),
+    )

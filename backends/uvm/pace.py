@@ -1,0 +1,125 @@
+"""How fast pages travel: in batches of a fixed period, as the artifact has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from g10c.backends.uvm.errors import StuckError
+from g10c.backends.uvm.observer import Observer, Watch
+from g10c.backends.uvm.repetition import UNLIMITED, Repetition
+from g10c.backends.uvm.service import Limits, Service
+from g10c.ir.machine import Machine
+
+NS = 1_000_000_000
+"""Nanoseconds of a second."""
+
+NO_LIMIT = 1 << 60
+"""Pages of a limit that does not bind."""
+
+
+@dataclass(slots=True)
+class Busy:
+    """Nanoseconds of the step in which a direction carried at least one page."""
+
+    host_in: int = 0
+    ssd_in: int = 0
+    host_out: int = 0
+    ssd_out: int = 0
+    pcie_in: int = 0
+    pcie_out: int = 0
+
+
+def allocation_limit(machine: Machine, period_bytes: int) -> int:
+    """Pages that can be mapped while ``period_bytes`` bytes cross the PCIe link (the artifact's ``alloc_batch_num``)."""
+    cost_ns = machine.gpu.malloc_time_per_byte * machine.uvm.page
+    if cost_ns <= 0:
+        return NO_LIMIT
+    return max(1, int(period_bytes * NS / machine.pcie.bandwidth / cost_ns))
+
+
+class BatchPace:
+    """Batches of ``uvm.batch_pages`` pages, one per PCIe period, from time 0 on.
+
+    Batch ``j`` is at ``j * pages * page_size / bandwidth``, rounded down to a nanosecond, so that no error accumulates. (The artifact
+    truncates the period to a cycle of 1.2 GHz: with 15.754 GB/s its batches are faster by 5.4e-5.)
+    """
+
+    def __init__(self, service: Service, machine: Machine) -> None:
+        batch = machine.uvm.batch_pages
+        self.service = service
+        self.busy = Busy()
+        self.watch: Watch | None = None
+        self._bandwidth = machine.pcie.bandwidth
+        self._period = batch * machine.uvm.page * NS  # in 1/bandwidth of a nanosecond
+        ssd = min(batch, batch * machine.ssd.bandwidth // machine.pcie.bandwidth)
+        self.limits = Limits(batch, ssd, allocation_limit(machine, batch * machine.uvm.page))
+        self._repetition = Repetition(service)
+        self._next = 0
+
+    def observe(self, observer: Observer, page: int) -> None:
+        """Report what moves to ``observer``."""
+        self.watch = Watch(observer, self.service, page)
+
+    def _time_ns(self, batch: int) -> int:
+        return batch * self._period // self._bandwidth
+
+    def advance(self, until_ns: int) -> None:
+        """Run all batches before ``until_ns``."""
+        end = -(-until_ns * self._bandwidth // self._period)
+        service = self.service
+        while self._next < end:
+            if service.idle:
+                break
+            self._serve(end - self._next)
+            if not service.moved:
+                break
+        self._next = max(self._next, end)
+
+    def settle(self) -> int:
+        """Run batches until the current kernel has all its pages; the time of the last of them (ns)."""
+        service = self.service
+        pages, required = service.pages, service.required
+        service.waiting = True
+        while service.faulting or any(pages.in_transfer(tensor) for tensor in required):
+            self._serve(UNLIMITED)
+            if not service.moved:
+                raise StuckError
+        service.waiting = False
+        return self._time_ns(self._next - 1)
+
+    def _serve(self, limit: int) -> None:
+        """One batch, and as many of its repetitions, at most ``limit`` in all, as are exact."""
+        service, repetition = self.service, self._repetition
+        repetition.before()
+        service.serve(self.limits)
+        times = 1
+        if limit > 1 and service.moved:
+            repeated = repetition.times(limit - 1)
+            if repeated > 0:
+                service.repeat(repeated)
+                times += repeated
+        self._next += times
+        self._account(times)
+
+    def _account(self, times: int) -> None:
+        start, end = self._time_ns(self._next - times), self._time_ns(self._next)
+        account(self.service, self.busy, end - start)
+        if self.watch is not None:
+            self.watch.report(start, end)
+
+
+def account(service: Service, busy: Busy, duration_ns: int) -> None:
+    """Add ``duration_ns`` to the directions that the service's last period used."""
+    last = service
+    if last.into:
+        busy.pcie_in += duration_ns
+        if last.into_ssd:
+            busy.ssd_in += duration_ns
+        if last.into > last.into_ssd:
+            busy.host_in += duration_ns
+    if last.out:
+        busy.pcie_out += duration_ns
+        if last.out_ssd:
+            busy.ssd_out += duration_ns
+        if last.out > last.out_ssd:
+            busy.host_out += duration_ns

@@ -1,0 +1,178 @@
+"""Plays the kernels of a step against the pages' traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from g10c.backends.uvm.directives import Directives
+from g10c.backends.uvm.errors import StuckError
+from g10c.backends.uvm.faults import FaultModel, Faults
+from g10c.backends.uvm.initial import initial_pages
+from g10c.backends.uvm.observer import Observer
+from g10c.backends.uvm.pace import BatchPace, Busy
+from g10c.backends.uvm.pages import ABSENT, HOST, PLACES, SSD, Pages
+from g10c.backends.uvm.policy import EvictionPolicy, FifoEviction
+from g10c.backends.uvm.result import UvmResult
+from g10c.backends.uvm.service import Service, Traffic
+from g10c.backends.uvm.stuck import check_fits, explain
+from g10c.ir.machine import Machine
+from g10c.ir.result import KernelTime, LinkUse
+from g10c.ir.step import Kernel, Move, Step
+
+EVERYTHING = 1 << 60
+"""More pages than a tensor has."""
+
+
+def simulate_uvm(
+    step: Step,
+    moves: Sequence[Move],
+    machine: Machine,
+    *,
+    steps: int = 2,
+    ideal: bool = False,
+    observer: Observer | None = None,
+    policy: EvictionPolicy | None = None,
+) -> UvmResult:
+    """Run ``steps`` steps, memory carried over from one to the next, and report the last.
+
+    ``ideal``: memory is unlimited and everything is in it. ``moves`` are issued in every step. Raises
+    :class:`~g10c.backends.uvm.errors.StuckError` when a kernel does not fit, or when nothing can proceed.
+    """
+    if ideal:
+        return _ideal(step)
+    check_fits(step, machine)
+    return _Player(step, moves, machine, observer, policy or FifoEviction()).play(steps)
+
+
+def _ideal(step: Step) -> UvmResult:
+    now, kernels = 0, []
+    for kernel in step.kernels:
+        kernels.append(KernelTime(kernel.name, now, now + kernel.time_ns, 0))
+        now += kernel.time_ns
+    return UvmResult(iteration_time_ns=now, ideal_time_ns=now, kernels=tuple(kernels))
+
+
+class _Player:
+    """State of a simulation: kernels one after another, pages in between."""
+
+    def __init__(self, step: Step, moves: Sequence[Move], machine: Machine, observer: Observer | None, policy: EvictionPolicy) -> None:
+        self._step = step
+        self._machine = machine
+        self._page = machine.uvm.page
+        self._pages: Pages = initial_pages(step, machine)
+        self._service = Service(self._pages)
+        self._pace = BatchPace(self._service, machine)
+        self._directives = Directives(step, moves, machine, self._service)
+        self._fault_model = FaultModel(machine)
+        self._operands = [operands(kernel) for kernel in step.kernels]
+        self._required = [frozenset((*read, *written)) for read, written in self._operands]
+        self._policy = policy
+        self._observer = observer
+        if observer is not None:
+            self._pace.observe(observer, self._page)
+        self._faults = self._fault_kernels = 0
+        self._kernels: list[KernelTime] = []
+        policy.begin(step, machine)
+
+    # Residency, as a policy sees it
+
+    @property
+    def free_bytes(self) -> int:
+        """Free bytes of GPU memory."""
+        return self._pages.free * self._page
+
+    def resident_bytes(self, tensor: int) -> int:
+        """Bytes of a tensor in GPU memory."""
+        return (self._pages.resident[tensor] + self._pages.leaving[tensor]) * self._page
+
+    def play(self, steps: int) -> UvmResult:
+        """Run the steps; the result of the last."""
+        now = start = 0
+        for number in range(steps):
+            start = now
+            self._begin_step(number, start)
+            for index in range(len(self._step.kernels)):
+                now = self._run_kernel(number, index, now, start)
+        return self._result(now - start)
+
+    def _begin_step(self, number: int, start_ns: int) -> None:
+        self._service.traffic = Traffic()
+        self._pace.busy = Busy()
+        self._pages.reset_peaks()
+        self._faults = self._fault_kernels = 0
+        self._kernels = []
+        if self._observer is not None:
+            self._observer.step(number, start_ns)
+            if self._pace.watch is not None:
+                self._pace.watch.restart()
+
+    def _run_kernel(self, step_number: int, index: int, now: int, step_start: int) -> int:
+        """Make the kernel current at ``now``; the time at which it ends."""
+        kernel, service, pages = self._step.kernels[index], self._service, self._pages
+        service.required = self._required[index]
+        service.spared = self._policy.spared(index)
+        service.discarded = self._policy.discarded(index)
+        self._directives.issue(step_number, index)
+        for tensor in self._policy.prefetch(index, self):
+            self._directives.bring(tensor, EVERYTHING)
+        end = now + kernel.time_ns
+        if service.faulting or not all(pages.is_resident(tensor) for tensor in self._required[index]):
+            end += self._fault(index)
+            self._fault_kernels += 1
+            try:
+                end = max(end, self._pace.settle())
+            except StuckError:
+                raise StuckError(explain(self._step, index, service, self._machine)) from None
+        self._pace.advance(end)
+        for tensor in self._required[index]:
+            pages.check_tensor(tensor)
+        fault_ns = end - now - kernel.time_ns
+        self._kernels.append(KernelTime(kernel.name, now - step_start, end - step_start, fault_ns))
+        if self._observer is not None:
+            self._observer.kernel(index, now, end, fault_ns)
+        return end
+
+    def _fault(self, index: int) -> int:
+        """Queue the missing pages of a kernel as faults; what resolving them costs (ns)."""
+        kinds = []
+        for tensors in self._operands[index]:
+            kind = Faults(total=sum(self._pages.sizes[tensor] for tensor in tensors))
+            for tensor in tensors:
+                found = [self._pages.request(tensor, place, self._service.faults[place].queue, EVERYTHING) for place in PLACES]
+                kind.host += found[HOST]
+                kind.ssd += found[SSD]
+                kind.absent += found[ABSENT]
+            kinds.append(kind)
+            self._faults += kind.pages
+        return self._fault_model.cost_ns(self._step.kernels[index], kinds[0], kinds[1])
+
+    def _result(self, iteration_ns: int) -> UvmResult:
+        page, traffic, busy, pages = self._page, self._service.traffic, self._pace.busy, self._pages
+        links = {
+            "gpu_to_host": LinkUse(traffic.host_out * page, busy.host_out),
+            "host_to_gpu": LinkUse(traffic.host_in * page, busy.host_in),
+            "gpu_to_ssd": LinkUse(traffic.ssd_out * page, busy.ssd_out),
+            "ssd_to_gpu": LinkUse(traffic.ssd_in * page, busy.ssd_in),
+            "pcie_in": LinkUse((traffic.host_in + traffic.ssd_in) * page, busy.pcie_in),
+            "pcie_out": LinkUse((traffic.host_out + traffic.ssd_out) * page, busy.pcie_out),
+        }
+        return UvmResult(
+            iteration_time_ns=iteration_ns,
+            ideal_time_ns=self._step.ideal_time_ns,
+            links=links,
+            peak_bytes={"gpu": pages.peak_gpu * page, "host": pages.peak_used[HOST] * page, "ssd": pages.peak_used[SSD] * page},
+            faults=self._faults,
+            fault_kernels=self._fault_kernels,
+            allocated_bytes=traffic.allocated * page,
+            kernels=tuple(self._kernels),
+        )
+
+
+def operands(kernel: Kernel) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Tensors that a kernel reads, and those it only writes, each in the order in which they fault.
+
+    The last operand faults first: the artifact keeps operands in hash sets (``CUDAKernel::inputs``), which iterate from the newest
+    element to the oldest.
+    """
+    read = tuple(dict.fromkeys(reversed(kernel.reads)))
+    return read, tuple(tensor for tensor in dict.fromkeys(reversed(kernel.writes)) if tensor not in read)
