@@ -45,8 +45,9 @@ class Registry(Generic[T]):
     def add_entry_point(self, entry: EntryPoint) -> None:
         """Register what a package offers, without importing it."""
         owner = f"package {entry.dist.name}" if entry.dist else f"module {entry.module}"
-        if self._lazy.get(entry.name) == entry:
-            return
+        known = self._lazy.get(entry.name)
+        if known is not None and known.value == entry.value:
+            return  # the same package found twice on the path
         self._claim(entry.name, owner)
         self._lazy[entry.name] = entry
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,8 +88,9 @@ def uses(step: Step) -> Uses:
 def liveness(step: Step) -> Lifetimes:
     """Find birth and death of every tensor.
 
-    The artifact (``analysis.cc``, ``tensor_first_pass_liveness_analysis``) ends a life after the last *read*. Here it is the last use:
-    the same for every tensor whose last write is read or who is written once, and a kernel that overwrites a value nobody reads again still finds its storage.
+    The G10 artifact (``analysis.cc``, ``tensor_first_pass_liveness_analysis``) ends a life after the last *read*. Here it ends after the
+    last use. That is the same wherever the last write is read, or where a tensor is written once and never read; and a kernel that
+    overwrites a value nobody reads again still finds its storage.
     """
     found = uses(step)
     used = np.diff(found.first) > 0
@@ -124,7 +126,7 @@ def inactive_periods(step: Step, lifetimes: Lifetimes) -> list[Period]:
         gaps = np.flatnonzero(np.diff(kernels) > 1)
         begin, end = kernels[gaps] + 1, kernels[gaps + 1]
         lengths = starts[end] - starts[begin]
-        periods += [Period(tensor, b, e, False, ns) for b, e, ns in zip(begin.tolist(), end.tolist(), lengths.tolist(), strict=True)]
+        periods += [Period(tensor, *gap) for gap in zip(begin.tolist(), end.tolist(), repeat(False), lengths.tolist(), strict=False)]
         if lifetimes.persistent[tensor] and kernels.size:
             periods += _period_across_the_end(tensor, int(kernels[0]), int(kernels[-1]) + 1, starts)
     return periods

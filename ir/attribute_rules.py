@@ -27,7 +27,9 @@ PROGRAM_ATTRS = (
 )
 """Declared attributes of programs; others are accepted as they are."""
 
-TENSOR_ATTRS = (AttrDecl("inactive", tuple, "ranges of kernel numbers in which nothing uses the tensor; start above end wraps around the step"),)
+TENSOR_ATTRS = (
+    AttrDecl("inactive", tuple, "ranges of kernel numbers in which nothing uses the tensor; start above end wraps around the step"),
+)
 """Declared attributes of tensors; others need a dot in their name."""
 
 _FORMS: dict[type, str] = {
@@ -135,7 +137,7 @@ def _declared_attributes(subject: Subject) -> Iterator[Diagnostic]:
                 if key not in declared and "." not in key:
                     yield _unknown(subject, op, key, declared)
             for key in required:
-                if key not in op.attrs:
+                if key not in op.attrs and op not in subject.partial:
                     decl = declared[key]
                     yield Diagnostic(f"{op.name} needs the attribute {key!r}", op.location, f"{decl.doc}; {_example(decl)}")
 
@@ -177,7 +179,8 @@ _SAFE = frozenset({bool, str})
 def _writable(subject: Subject) -> Iterator[Diagnostic]:
     program = subject.program
     keys: dict[str, bool] = {}
-    for owner in (program, *program.tensors.values(), *program.ops):
+    owners: tuple[_Owner, ...] = (program, *program.tensors.values(), *program.ops)
+    for owner in owners:
         for key, value in owner.attrs.items():
             if key not in keys:
                 keys[key] = is_word(key)
@@ -202,7 +205,9 @@ def _not_writable(value: object, depth: int) -> str:
         return "" if -INTEGER_LIMIT < value < INTEGER_LIMIT else "it is outside 64 bits"  # type: ignore[operator]
     if isinstance(value, Range):
         ends = {type(value.start), type(value.end)}
-        return _not_writable(value.start, depth) or _not_writable(value.end, depth) if ends in ({int}, {Size}) else "its ends differ in type"
+        return (
+            _not_writable(value.start, depth) or _not_writable(value.end, depth) if ends in ({int}, {Size}) else "its ends differ in type"
+        )
     if isinstance(value, tuple):
         if depth > MAX_NESTING:
             return f"lists are nested more than {MAX_NESTING} deep"
@@ -211,7 +216,11 @@ def _not_writable(value: object, depth: int) -> str:
 
 
 ATTRIBUTE_RULES = (
-    Rule("declared-attribute", "Ops and tensors have the attributes declared for them, all that are required, and own ones with a dot.", _declared_attributes),
+    Rule(
+        "declared-attribute",
+        "Ops and tensors have the attributes declared for them, all that are required, and own ones with a dot.",
+        _declared_attributes,
+    ),
     Rule("attribute-type", "A declared attribute has a value of its type; numbers are not negative.", _attribute_types),
     Rule("attribute-word", "A declared attribute with a choice of words has one of them.", _words),
     Rule("writable-attribute", "Every attribute can be written as text that reads back as the same value.", _writable),

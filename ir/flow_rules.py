@@ -10,7 +10,7 @@ from g10c.ir.ops import OpKind
 from g10c.ir.program import Level, Op, Role, Tensor
 from g10c.ir.rule import Rule, Subject, at_operand, at_tensor, at_value
 from g10c.ir.source import Location, Span
-from g10c.ir.values import Range, Size, format_size
+from g10c.ir.values import Ident, Range, Size, format_size
 
 
 class _Places:
@@ -109,7 +109,7 @@ def _range_mistake(span: Range, tensor: Tensor | None) -> str:
     if type(span.start) is not Size or type(span.end) is not Size:
         return f"expected bytes with units, such as {format_size(span.start)}..{format_size(span.end)}, found {span}"
     if not 0 <= span.start < span.end:
-        return f"the range {span} holds no bytes"
+        return f"expected a start of 0B or more below the end, found {span}"
     if tensor is not None and span.end > tensor.size_bytes:
         return f"the range {span} ends behind the tensor's {format_size(tensor.size_bytes)}"
     return ""
@@ -148,10 +148,65 @@ def _ranks(subject: Subject) -> Iterator[Diagnostic]:
         if op.attrs:
             for key in ("on", "to", "from", "over"):
                 value = op.attrs.get(key)
-                if value is not None and type(value) is (_AXIS_TYPE if key == "over" else str):
+                if value is not None and type(value) is (Ident if key == "over" else str):
                     known = (key, str(value))
                     if known not in checked:
                         checked[known] = _place_mistake(mesh, *known)
                     error = checked[known]
                     if error:
                         yield Diagnostic(f"{key!r} of {op.name}: {error}", at_value(op.location, key), error.hint)
+
+
+def _place_mistake(mesh: Mesh, key: str, value: str) -> MeshError | None:
+    try:
+        if key == "over":
+            mesh.require_axis(value)
+        else:
+            mesh.place(value)
+    except MeshError as error:
+        return error
+    return None
+
+
+def _exchange(subject: Subject) -> Iterator[Diagnostic]:
+    for op in subject.program.ops:
+        if op.name == "send" or op.name == "recv":
+            key = "to" if op.name == "send" else "from"
+            other = op.attrs.get(key)
+            if other is not None and other == op.attrs.get("on"):
+                yield Diagnostic(f"{op.name} between {other!r} and itself", at_value(op.location, key))
+
+
+def _kinds(subject: Subject) -> Iterator[Diagnostic]:
+    program, level = subject.program, subject.level
+    if level is Level.TRACED and "mesh" in program.attrs:
+        yield Diagnostic("a traced program has no mesh", at_value(program.location, "mesh"))
+    for op in program.ops:
+        if op.kind is not OpKind.KERNEL and (level is Level.TRACED or op.kind is OpKind.DIRECTIVE):
+            yield Diagnostic(f"a {level} program holds no {op.kind}, found {op.name}", op.location)
+
+
+BELOW_PLANNED = frozenset({Level.TRACED, Level.PARTITIONED})
+MESHED = frozenset({Level.PARTITIONED, Level.PLANNED})
+PLANNED = frozenset({Level.PLANNED})
+
+FLOW_RULES = (
+    Rule("level", "A traced program holds kernels only, a partitioned one kernels and collectives.", _kinds, BELOW_PLANNED),
+    Rule(
+        "written-before-read",
+        "What a kernel or collective reads was written or was there at the start, on its ranks, and not freed since.",
+        _written_before_read,
+    ),
+    Rule("persistent-kept", "A weight or optimizer state that is freed is written again before the step ends.", _persistent_kept, PLANNED),
+    Rule(
+        "directive-range",
+        "A directive's byte range has sizes for ends, holds at least a byte and lies inside its tensor.",
+        _directive_ranges,
+        PLANNED,
+    ),
+    Rule("inactive-period", "Inactive periods are ranges of kernel numbers of the program that are not empty.", _inactive),
+    Rule("mesh", "The mesh is a list of axes, each with its number of ranks.", _mesh),
+    Rule("rank", "Places name ranks of the mesh, and a collective runs over one of its axes.", _ranks),
+    Rule("exchange", "Ranks send to and receive from others.", _exchange, MESHED),
+)
+"""What holds for a program as a whole, by level."""

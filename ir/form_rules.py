@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from g10c.ir.attribute_rules import ATTRIBUTE_RULES
@@ -9,8 +10,9 @@ from g10c.ir.errors import Diagnostic
 from g10c.ir.names import is_name
 from g10c.ir.ops import BY_NAME, OpDecl, declaration, known_names
 from g10c.ir.parse_values import INTEGER_LIMIT
-from g10c.ir.program import DTYPE_BYTES, Op, Role
+from g10c.ir.program import DTYPE_BYTES, Op, Role, Tensor
 from g10c.ir.rule import Rule, Subject, at_operand, at_pattern, at_tensor
+from g10c.ir.source import Location
 from g10c.ir.values import human_size
 
 
@@ -28,18 +30,22 @@ def _names(subject: Subject) -> Iterator[Diagnostic]:
 
 def _tensor_types(subject: Subject) -> Iterator[Diagnostic]:
     for tensor in subject.program.tensors.values():
-        where = at_pattern(tensor.location, r":[ \t]*(\w+\[[^\]]*\])")
         if tensor.dtype not in DTYPE_BYTES:
-            yield Diagnostic(
-                f"%{tensor.name} has the unknown data type {tensor.dtype!r}", where, subject.near(tensor.dtype, DTYPE_BYTES, "data types")
-            )
+            hint = subject.near(tensor.dtype, DTYPE_BYTES, "data types")
+            yield Diagnostic(f"%{tensor.name} has the unknown data type {tensor.dtype!r}", _at_type(tensor), hint)
         elif any(type(size) is not int or size < 0 for size in tensor.shape):
-            yield Diagnostic(f"%{tensor.name} has a dimension that is not an integer of 0 or more: {tensor.shape}", where)
+            yield Diagnostic(f"%{tensor.name} has a dimension that is not an integer of 0 or more: {tensor.shape}", _at_type(tensor))
         elif tensor.size_bytes >= INTEGER_LIMIT:
-            yield Diagnostic(f"%{tensor.name} would have {human_size(tensor.size_bytes)}, more than 2^63 bytes", where)
+            yield Diagnostic(f"%{tensor.name} would have {human_size(tensor.size_bytes)}, more than 2^63 bytes", _at_type(tensor))
         if not isinstance(tensor.role, Role):
             roles = [role.value for role in Role]
-            yield Diagnostic(f"%{tensor.name} has the unknown role {tensor.role!r}", tensor.location, subject.near(tensor.role, roles, "roles"))
+            yield Diagnostic(
+                f"%{tensor.name} has the unknown role {tensor.role!r}", tensor.location, subject.near(tensor.role, roles, "roles")
+            )
+
+
+def _at_type(tensor: Tensor) -> Location | None:
+    return at_pattern(tensor.location, r":[ \t]*(\w+\[[^\]]*\])")
 
 
 def _declared_ops(subject: Subject) -> Iterator[Diagnostic]:
@@ -48,7 +54,7 @@ def _declared_ops(subject: Subject) -> Iterator[Diagnostic]:
         if declaration(op.name) is None:
             unknown.setdefault(op.name, []).append(op)
     for name, ops in unknown.items():
-        where = at_pattern(ops[0].location, rf"(?:^|=)[ \t]*({name.replace('.', '[.]')})[ \t]*\(")
+        where = at_pattern(ops[0].location, rf"(?:^|=)[ \t]*({re.escape(name)})[ \t]*\(")
         yield Diagnostic(f"unknown op {name!r}{_more(len(ops))}", where, _op_hint(subject, name))
 
 
@@ -68,7 +74,7 @@ def _more(uses: int) -> str:
 def _operands(subject: Subject) -> Iterator[Diagnostic]:
     for op in subject.program.ops:
         decl = declaration(op.name)
-        if decl is None:
+        if decl is None or op in subject.partial:
             continue
         reads, writes = len(op.reads), len(op.writes)
         if reads < decl.reads[0] or (decl.reads[1] is not None and reads > decl.reads[1]):

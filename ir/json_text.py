@@ -12,7 +12,6 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from json.decoder import scanstring
 
 from g10c.ir.errors import Diagnostic, InputError
 from g10c.ir.mistakes import Path, Place
@@ -21,7 +20,8 @@ from g10c.ir.source import Source, Span
 _BLANKS = re.compile(r"[ \t\n\r]*")
 _SCALAR = re.compile(r"[-+.\w]+")
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
-_LONG_INTEGER = re.compile(r"\d{%d,}" % sys.int_info.default_max_str_digits)
+_LONG_INTEGER = re.compile(rf"\d{{{sys.int_info.default_max_str_digits},}}")
+_DECODER = json.JSONDecoder()
 _NESTED_TOO_DEEPLY = "objects and lists are nested too deeply"
 
 
@@ -113,7 +113,7 @@ def _scan_object(scan: JsonScan, path: Path, start: int) -> int:
     seen: set[str] = set()
     while text[at] != "}":
         key_start = at
-        key, at = scanstring(text, at + 1)
+        key, at = _string(text, at)
         span = (key_start, at)
         _check_characters(scan, key, span)
         if key in seen:
@@ -139,7 +139,7 @@ def _scan_list(scan: JsonScan, path: Path, start: int) -> int:
 
 
 def _scan_string(scan: JsonScan, path: Path, start: int) -> int:
-    value, end = scanstring(scan.source.text, start + 1)
+    value, end = _string(scan.source.text, start)
     _check_characters(scan, value, (start, end))
     return end
 
@@ -160,6 +160,12 @@ def _check_characters(scan: JsonScan, value: str, span: tuple[int, int]) -> None
         value.encode()
     except UnicodeEncodeError:
         scan.complain("this string holds half of a surrogate pair, which is no character", *span)
+
+
+def _string(text: str, at: int) -> tuple[str, int]:
+    """The string that begins at ``at``, and the position behind it."""
+    value, end = _DECODER.raw_decode(text, at)
+    return str(value), end
 
 
 def _blanks(text: str, at: int) -> int:

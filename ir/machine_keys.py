@@ -84,7 +84,9 @@ _MACHINE_KEYS = (
     MachineKey("gpu.reserved", Kind.SIZE, "part of it that a program cannot have: driver, context, libraries"),
     MachineKey("gpu.malloc_time_per_byte", Kind.TIME_PER_BYTE, "cost of one byte of an allocation on demand"),
     MachineKey("host.memory", Kind.SIZE, "host memory that tensors of one GPU may move to; 0B: none", required=True),
-    MachineKey("pcie.bandwidth", Kind.BANDWIDTH, "link of one GPU to the host, each direction; SSD traffic shares it", required=True, minimum=1),
+    MachineKey(
+        "pcie.bandwidth", Kind.BANDWIDTH, "link of one GPU to the host, each direction; SSD traffic shares it", required=True, minimum=1
+    ),
     MachineKey("pcie.latency", Kind.TIME, "time before the first byte arrives"),
     MachineKey("ssd.bandwidth", Kind.BANDWIDTH, "SSD of one GPU, each direction; 0B/s: none", required=True),
     MachineKey("ssd.latency", Kind.TIME, "time of an access before the first byte"),

@@ -69,10 +69,16 @@ def diagnostics_of(mistakes: Iterable[Mistake], source: Source, places: Places) 
     for mistake in dict.fromkeys(mistakes):
         at = place_of(mistake.path, places, at_key=mistake.at_key)
         location: Location = Span(source, *at) if at else Origin(source.name)
-        prefix = path_text(mistake.path)
-        message = f"{prefix}: {mistake.message}" if prefix and not mistake.at_key else mistake.message
-        located.append((at or (0, 0), Diagnostic(message, location, mistake.hint)))
+        located.append((at or (0, 0), Diagnostic(_message(mistake), location, mistake.hint)))
     return [diagnostic for _, diagnostic in sorted(located, key=lambda item: item[0][0])]
+
+
+def _message(mistake: Mistake) -> str:
+    """``extra key 'latncy' at links.pcie`` for a key, ``links.pcie.latency: expected ...`` for a value."""
+    where = path_text(mistake.path[:-1] if mistake.at_key else mistake.path)
+    if not where:
+        return mistake.message
+    return f"{mistake.message} at {where}" if mistake.at_key else f"{where}: {mistake.message}"
 
 
 def place_of(path: Path, places: Places, *, at_key: bool) -> tuple[int, int] | None:

@@ -37,7 +37,7 @@ _FORMS = 'a value is true, false, a word, a number with or without a unit, a "st
 _UNITS = {**TIME_UNITS, **SIZE_UNITS}
 
 
-class _Mistake(Exception):
+class _MistakeError(Exception):
     """What is wrong at characters ``[start, end)`` of the source."""
 
     def __init__(self, message: str, start: int, end: int, hint: str = "") -> None:
@@ -49,14 +49,14 @@ def parse_attributes(source: Source, start: int, end: int, diagnostics: list[Dia
     """The attributes between the braces at ``start`` and ``end - 1``; mistakes are added to ``diagnostics``."""
     text, position, end = source.text, start + 1, end - 1
     attrs: dict[str, Value] = {}
-    more = _BLANKS.match(text, position, end).end() < end  # type: ignore[union-attr]  # matches anywhere
+    more = _skip_blanks(text, position, end) < end
     while more:
         try:
             key, key_end, value, comma, after = _next(text, position, end)
             if key in attrs:
-                raise _Mistake(f"attribute {key!r} is given twice", key_end - len(key), key_end)
+                raise _MistakeError(f"attribute {key!r} is given twice", key_end - len(key), key_end)
             attrs[key] = value
-        except _Mistake as mistake:
+        except _MistakeError as mistake:
             diagnostics.append(Diagnostic(mistake.message, Span(source, mistake.start, mistake.end), mistake.hint))
             skipped = _SKIP.match(text, min(max(position, mistake.start), end), end)
             comma, after = (skipped[1], skipped.end()) if skipped else ("", end)
@@ -99,11 +99,11 @@ def _value(text: str, position: int, end: int, depth: int) -> tuple[Value, int]:
             return _scalar(list(match.groups())), match.end()
         except ValueError as error:
             message, _, hint = str(error).partition("\n")
-            raise _Mistake(message, position, match.end(), hint) from None
+            raise _MistakeError(message, position, match.end(), hint) from None
     if _peek(text, position, end) != "[":
         raise _expected("a value", text, position, end, _FORMS)
     if depth == MAX_NESTING:
-        raise _Mistake(f"lists are nested more than {MAX_NESTING} deep", position, position + 1)
+        raise _MistakeError(f"lists are nested more than {MAX_NESTING} deep", position, position + 1)
     items: list[Value] = []
     position = _skip_blanks(text, position + 1, end)
     while _peek(text, position, end) != "]":
@@ -126,13 +126,13 @@ def _skip_blanks(text: str, position: int, end: int) -> int:
     return match.end() if match else position
 
 
-def _expected(what: str, text: str, position: int, end: int, hint: str = "") -> _Mistake:
+def _expected(what: str, text: str, position: int, end: int, hint: str = "") -> _MistakeError:
     position = _skip_blanks(text, position, end)
     match = _FOUND.match(text, position, end)
     if not match:
-        return _Mistake(f"expected {what}, found the end of the attributes", position, position + 1, hint)
+        return _MistakeError(f"expected {what}, found the end of the attributes", position, position + 1, hint)
     found = match[0] if len(match[0]) <= 40 else match[0][:40] + "..."
-    return _Mistake(f"expected {what}, found {found!r}", position, match.end(), hint)
+    return _MistakeError(f"expected {what}, found {found!r}", position, match.end(), hint)
 
 
 def _scalar(groups: Sequence[str | None]) -> Value:
@@ -164,8 +164,7 @@ def _number(number: str, unit: str) -> int | float:
     if unit in SIZE_UNITS:
         return Size(_quantity(number, unit, SIZE_UNITS))
     if unit:
-        near = near_names(unit, _UNITS) or ["times in " + ", ".join(TIME_UNITS), "sizes in " + ", ".join(SIZE_UNITS)]
-        raise ValueError(f"unknown unit {unit!r} in {number + unit!r}\nknown: {'; '.join(near)}")
+        raise ValueError(f"unknown unit {unit!r} in {number[:40] + unit!r}\n{_unit_hint(unit)}")
     if number.lstrip("-").replace("_", "").isdecimal():
         value = int(number) if len(number) <= 40 else INTEGER_LIMIT
         if abs(value) >= INTEGER_LIMIT:
@@ -175,6 +174,13 @@ def _number(number: str, unit: str) -> int | float:
     if not math.isfinite(real):
         raise ValueError(f"{number[:40]!r} is too large for a number with 64 bits")
     return real
+
+
+def _unit_hint(unit: str) -> str:
+    near = [known for known in _UNITS if known.casefold() == unit.casefold()] or near_names(unit, _UNITS)
+    if near:
+        return f"did you mean {' or '.join(map(repr, near))}?"
+    return f"times are in {', '.join(TIME_UNITS)}; sizes in {', '.join(SIZE_UNITS)}"
 
 
 def _quantity(number: str, unit: str, units: dict[str, int]) -> int:

@@ -1,43 +1,45 @@
-"""Text to programs. The grammar is in ``grammar.lark``; what its coarse tokens hold is taken apart here."""
+"""Text to programs. The grammar is in ``grammar.lark``; what its coarse tokens hold is taken apart by hand."""
 
 from __future__ import annotations
 
-import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from g10c.ir.errors import Diagnostic, InputError, near_hint
+from g10c.ir.input_text import read_text
 from g10c.ir.names import NAME_PATTERN
-from g10c.ir.parse_values import INTEGER_LIMIT, parse_attributes
-from g10c.ir.program import DTYPE_BYTES, Op, Program, Role, Tensor
+from g10c.ir.parse_parts import PartReader
+from g10c.ir.parse_values import parse_attributes
+from g10c.ir.printer import VERSION
+from g10c.ir.program import Op, Program, Role, Tensor
+from g10c.ir.rule import position
 from g10c.ir.source import Source, Span
-from g10c.ir.syntax import Statement, statements
-from g10c.ir.text_file import read_text
+from g10c.ir.syntax import Tokens, end_of, start_of, statements
+from g10c.ir.verifier import verify_form
 
 if TYPE_CHECKING:
     from lark import Token
 
     from g10c.ir.values import Value
 
-VERSION = "1"
-"""The version of the text format that is read and written."""
 
-
-def load_program(path: str | os.PathLike[str]) -> Program:
+def load_program(path: str | Path) -> Program:
     """The program of an ``.ir`` file. Raises :class:`~g10c.ir.errors.InputError` with every mistake of the file."""
-    return parse_program(read_text(path), os.fspath(path))
+    return parse_program(read_text(path, "a program (.ir)"), str(path))
 
 
 def parse_program(text: str, name: str = "<string>") -> Program:
     """The program of a text; ``name`` stands for the text in messages.
 
-    Checks syntax and everything that declarations say (ops, operands, attributes, names); the rules on the flow of data
-    are :func:`g10c.ir.verifier.check_program`'s. Raises :class:`~g10c.ir.errors.InputError` with every mistake of the text.
+    Checks syntax and the rules on form (ops, operands, attributes, names); those on the flow of data are left to
+    :func:`g10c.ir.verifier.check_program`. Raises :class:`~g10c.ir.errors.InputError` with every mistake of the text.
     """
     source = Source(name, text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
     _check_format(source)
     reader = _Reader(source)
-    reader.read()
+    for kind, tokens, base in statements(source, reader.diagnostics):
+        reader.handlers[kind](tokens, base)
     return reader.finish()
 
 
@@ -57,15 +59,16 @@ def _check_format(source: Source) -> None:
         return
     if match[1] is None:
         start = match.end()
-        hint = "this looks like JSON; a plan is read as a plan" if text.startswith(("{", "["), start) else f"write `g10c.ir {VERSION}` there"
+        hint = (
+            "this looks like JSON; a plan is read as a plan" if text.startswith(("{", "["), start) else f"write `g10c.ir {VERSION}` there"
+        )
         raise InputError.at(f"expected `g10c.ir {VERSION}` as the first line", Span(source, start, start + 1), hint)
     found = f"version {match[1]!r}" if match[1] else "no version"
-    raise InputError.at(f"this g10c reads version {VERSION} of the text, found {found}", Span(source, match.end() - len(match[1]), match.end()))
+    place = Span(source, match.end() - len(match[1]), match.end())
+    raise InputError.at(f"this g10c reads version {VERSION} of the text, found {found}", place)
 
 
-_DIMENSION = re.compile(r"[ \t]*(-?[0-9]+)[ \t]*\Z")
-_REFERENCE = re.compile(rf"[ \t]*%({NAME_PATTERN})[ \t]*\Z")
-_FIND_REFERENCE = re.compile(rf"%({NAME_PATTERN})")
+_DECLARES = re.compile(rf"[ \t]*(?:program\b|tensor[ \t]*%({NAME_PATTERN}))")
 
 
 class _Reader:
@@ -74,152 +77,92 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.diagnostics: list[Diagnostic] = []
-        self.header: tuple[str, dict[str, Value], Span] | None = None
-        self.tensors: dict[str, Tensor] = {}
-        self.ops: list[Op] = []
-        self.broken: set[str] = set()
-        self._names: dict[str, str] = {}
-        self._types: dict[str, tuple[str, tuple[int, ...]]] = {}
-        self._formats = 0
+        self.handlers = {"format": self._format, "program": self._program, "tensor": self._tensor, "op": self._op, "broken": self._broken}
+        self._parts = PartReader(source, self.diagnostics)
+        self._format_start = -1
+        self._header: tuple[str, dict[str, Value], Span] | None = None
+        self._header_broken = False
+        self._tensors: dict[str, Tensor] = {}
+        self._ops: list[Op] = []
+        self._excused: set[str] = set()
+        self._partial: set[Op] = set()
 
-    def error(self, message: str, start: int, end: int, hint: str = "") -> None:
-        self.diagnostics.append(Diagnostic(message, Span(self.source, start, end), hint))
+    def _error(self, message: str, span: Span, hint: str = "") -> None:
+        self.diagnostics.append(Diagnostic(message, span, hint))
 
-    def read(self) -> None:
-        """Read all statements."""
-        handlers = {"format": self._format, "program": self._program, "tensor": self._tensor, "op": self._op}
-        for kind, tokens, base in statements(self.source, self.diagnostics):
-            handlers[kind](tokens, base)
+    def _span(self, first: Token | None, last: Token | None, base: int) -> Span:
+        return Span(self.source, base + start_of(first), base + end_of(last))
 
-    def _format(self, tokens: list[Token | None], base: int) -> None:
-        self._formats += 1
-        if self._formats > 1:
-            span = self._span(tokens, base)
-            self.error("the format stands once, in the first line", span.start, span.end)
+    def _attributes(self, block: Token | None, base: int) -> dict[str, Value]:
+        return parse_attributes(self.source, base + start_of(block), base + end_of(block), self.diagnostics) if block else {}
 
-    def _program(self, tokens: list[Token | None], base: int) -> None:
-        span, name = self._span(tokens, base), str(tokens[1])
-        attrs = self._attributes(tokens[2], base)
-        if self.header is not None:
-            self.error(f"a file holds one program; the first is in line {self.header[2].line}", span.start, span.end)
+    def _broken(self, _: Tokens, base: int) -> None:
+        """A line that is no statement: what it may have declared is not missed later."""
+        match = _DECLARES.match(self.source.text, base)
+        if match and match[1]:
+            self._excused.add(match[1])
+        elif match:
+            self._header_broken = True
+
+    def _format(self, tokens: Tokens, base: int) -> None:
+        span = self._span(tokens[0], tokens[1], base)
+        if self._format_start >= 0:
+            self._error("the format stands once, in the first line", span)
+        else:
+            self._format_start = span.start
+
+    def _program(self, tokens: Tokens, base: int) -> None:
+        keyword, name, block = tokens
+        attrs, span = self._attributes(block, base), self._span(keyword, block or name, base)
+        if self._header is not None:
+            self._error(f"a file holds one program; the first is in line {self._header[2].line}", span)
             return
-        if self.tensors or self.ops:
-            self.error("the program's line stands before its tensors and ops", span.start, span.end)
-        self.header = name, attrs, span
+        if self._tensors or self._ops:
+            self._error("the program's line stands before its tensors and ops", span)
+        self._header = str(name), attrs, span
 
-    def _tensor(self, tokens: list[Token | None], base: int) -> None:
-        _, reference, kind, role, block = tokens
-        attrs, span = self._attributes(block, base), self._span(tokens, base)
-        if reference is None or kind is None or role is None:  # never: the grammar requires them
-            return
-        name = reference[1:]
-        start = base + (reference.start_pos or 0)
-        if name in self.tensors:
-            first = self.tensors[name].location
+    def _tensor(self, tokens: Tokens, base: int) -> None:
+        keyword, reference, kind, role, block = tokens
+        attrs, span = self._attributes(block, base), self._span(keyword, block or role, base)
+        name = str(reference)[1:]
+        if name in self._tensors:
+            first = self._tensors[name].location
             where = f"; the first is in line {first.line}" if isinstance(first, Span) else ""
-            self.error(f"tensor %{name} is declared twice{where}", start, start + len(reference))
+            self._error(f"tensor %{name} is declared twice{where}", self._span(reference, reference, base))
             return
-        shaped, known = self._type(kind, base), self._role(role, base)
+        shaped = self._parts.type(str(kind), base + start_of(kind))
+        known = self._role(role, base)
         if shaped is None or known is None:
-            self.broken.add(name)
+            self._excused.add(name)
             return
-        self.tensors[name] = Tensor(name, shaped[0], shaped[1], known, attrs, span)
+        self._tensors[name] = Tensor(name, shaped[0], shaped[1], known, attrs, span)
 
-    def _op(self, tokens: list[Token | None], base: int) -> None:
-        results, name, operands, block = tokens
-        if name is None or operands is None:  # never: the grammar requires them
-            return
-        reads = self._references(operands[1:-1], base + (operands.start_pos or 0) + 1)
-        writes: tuple[str, ...] = ()
-        if results is not None:
-            writes = self._references(results.rstrip(" \t")[:-1], base + (results.start_pos or 0))
-        self.ops.append(Op(str(name), reads, writes, self._attributes(block, base), self._span(tokens, base)))
-
-    def _span(self, tokens: list[Token | None], base: int) -> Span:
-        first = tokens[0] or tokens[1]
-        last = tokens[-1] or tokens[-2]
-        return Span(self.source, base + (first.start_pos or 0), base + (last.end_pos or 0))  # type: ignore[union-attr]
-
-    def _attributes(self, token: Token | None, base: int) -> dict[str, Value]:
-        if token is None:
-            return {}
-        return parse_attributes(self.source, base + (token.start_pos or 0), base + (token.end_pos or 0), self.diagnostics)
-
-    def _references(self, text: str, start: int) -> tuple[str, ...]:
-        """Names in a list of references; ``start`` is the position of ``text`` in the source."""
-        if not text or text.isspace():
-            return ()
-        known, names, position = self._names, [], start
-        for piece in text.split(","):
-            name = known.get(piece)
-            if name is None:
-                match = _REFERENCE.match(piece)
-                if match:
-                    name = known[piece] = known.setdefault(match[1], match[1])
-                else:
-                    self._bad_reference(piece, position)
-            if name is not None:
-                names.append(name)
-            position += len(piece) + 1
-        return tuple(names)
-
-    def _bad_reference(self, piece: str, position: int) -> None:
-        found = piece.strip()
-        start = position + len(piece) - len(piece.lstrip())
-        if not found:
-            self.error("expected a tensor's name, such as %h0, between the commas", start, start + 1)
-            return
-        hint = f"write %{found}" if re.fullmatch(NAME_PATTERN, found) else ""
-        if len(_FIND_REFERENCE.findall(found)) > 1:
-            hint = "names are separated by commas"
-        self.error(f"expected a tensor's name, such as %h0, found {found[:60]!r}", start, start + len(found), hint)
-
-    def _type(self, token: Token, base: int) -> tuple[str, tuple[int, ...]] | None:
-        known = self._types.get(token)
-        if known is None:
-            known = self._new_type(str(token), base + (token.start_pos or 0))
-            if known is not None:
-                self._types[str(token)] = known
-        return known
-
-    def _new_type(self, text: str, start: int) -> tuple[str, tuple[int, ...]] | None:
-        dtype, _, inside = text[:-1].partition("[")
-        fine = dtype in DTYPE_BYTES
-        if not fine:
-            self.error(f"unknown data type {dtype!r}", start, start + len(dtype), near_hint(dtype, DTYPE_BYTES, "data types"))
-        shape, position = [], start + len(dtype) + 1
-        for piece in inside.split(",") if inside.strip() else ():
-            match = _DIMENSION.match(piece)
-            value = int(match[1]) if match and len(match[1]) <= 20 else -1
-            if 0 <= value < INTEGER_LIMIT:
-                shape.append(value)
-            else:
-                at = position + len(piece) - len(piece.lstrip())
-                message = f"expected a dimension, 0 or more and below 2^63, found {piece.strip()[:40]!r}"
-                self.error(message, at, at + max(1, len(piece.strip())))
-                fine = False
-            position += len(piece) + 1
-        return (dtype, tuple(shape)) if fine else None
-
-    def _role(self, token: Token, base: int) -> Role | None:
+    def _role(self, token: Token | None, base: int) -> Role | None:
         try:
-            return Role(token)
+            return Role(str(token))
         except ValueError:
-            start = base + (token.start_pos or 0)
-            self.error(f"unknown role {str(token)!r}", start, start + len(token), near_hint(token, list(Role), "roles"))
+            hint = near_hint(str(token), [role.value for role in Role], "roles")
+            self._error(f"unknown role {str(token)!r}", self._span(token, token, base), hint)
             return None
+
+    def _op(self, tokens: Tokens, base: int) -> None:
+        results, name, operands, block = tokens
+        mistakes = len(self.diagnostics)
+        reads = self._parts.references(str(operands)[1:-1], base + start_of(operands) + 1)
+        writes = self._parts.references(results.rstrip(" \t")[:-1], base + start_of(results)) if results else ()
+        op = Op(str(name), reads, writes, self._attributes(block, base), self._span(results or name, block or operands, base))
+        self._ops.append(op)
+        if len(self.diagnostics) > mistakes:
+            self._partial.add(op)
 
     def finish(self) -> Program:
         """The program, or an error with all mistakes in the order of the text."""
-        name, attrs, span = self.header or ("program", {}, None)
-        if self.header is None and not any(d.message.startswith("expected the program's name") for d in self.diagnostics):
-            line = self.source.line_span(1)
-            self.diagnostics.append(Diagnostic("the text names no program", line, "write `program NAME` in the second line"))
-        program = Program(name, self.tensors, tuple(self.ops), attrs, span)
-        if self.diagnostics:
-            raise InputError(sorted(self.diagnostics, key=_position))
+        name, attrs, span = self._header or ("program", {}, None)
+        if self._header is None and not self._header_broken:
+            place = Span(self.source, self._format_start, self._format_start + 1)
+            self._error("the text names no program", place, "write `program NAME` in the second line")
+        program = Program(name, self._tensors, tuple(self._ops), attrs, span)
+        mistakes = self.diagnostics + verify_form(program, self._excused, self._partial)
+        if mistakes:
+            raise InputError(sorted(mistakes, key=position))
         return program
-
-
-def _position(diagnostic: Diagnostic) -> int:
-    return diagnostic.location.start if isinstance(diagnostic.location, Span) else -1

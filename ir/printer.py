@@ -8,8 +8,10 @@ from g10c.ir.errors import InternalError
 from g10c.ir.program import Op, Program, Tensor
 from g10c.ir.values import Value, format_value
 
-FORMAT_LINE = "g10c.ir 1"
-"""First line of every text."""
+VERSION = "1"
+"""Version of the text that is written and read."""
+
+_INDENT = " " * 4
 
 
 def print_program(program: Program) -> str:
@@ -23,7 +25,7 @@ def print_program(program: Program) -> str:
 
 
 def _lines(program: Program) -> Iterator[str]:
-    yield FORMAT_LINE
+    yield f"g10c.ir {VERSION}"
     yield f"program {program.name}{_attributes(program.attrs, ' ')}"
     if program.tensors:
         yield ""
@@ -36,14 +38,14 @@ def _lines(program: Program) -> Iterator[str]:
 def print_tensor(tensor: Tensor) -> str:
     """A declaration as its line, without a line end."""
     shape = ", ".join(map(str, tensor.shape))
-    return f"    tensor %{tensor.name} : {tensor.dtype}[{shape}]  {tensor.role}{_attributes(tensor.attrs, '  ')}"
+    return f"{_INDENT}tensor %{tensor.name} : {tensor.dtype}[{shape}]  {tensor.role}{_attributes(tensor.attrs, '  ')}"
 
 
 def print_op(op: Op) -> str:
     """An op as its line, without a line end."""
     results = ", ".join([f"%{name}" for name in op.writes]) + " = " if op.writes else ""
     operands = ", ".join([f"%{name}" for name in op.reads])
-    return f"    {results}{op.name}({operands}){_attributes(op.attrs, '  ')}"
+    return f"{_INDENT}{results}{op.name}({operands}){_attributes(op.attrs, '  ')}"
 
 
 def _attributes(attrs: Mapping[str, Value], blanks: str) -> str:

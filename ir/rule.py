@@ -15,11 +15,16 @@ ALL_LEVELS = frozenset(Level)
 
 @dataclass(slots=True)
 class Subject:
-    """What a rule looks at: a program, the level it is to hold at, and names whose declarations are known to be broken."""
+    """What a rule looks at: a program and the level it is to hold at.
+
+    Where the text already has mistakes, ``excused`` holds tensors whose declaration could not be read, and ``partial`` ops of
+    which a part could not be read: nothing is missed there.
+    """
 
     program: Program
     level: Level
     excused: Collection[str] = ()
+    partial: Collection[Op] = ()
     _hints: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def near(self, name: str, known: Collection[str], what: str) -> str:

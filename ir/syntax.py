@@ -6,10 +6,10 @@ A text without mistakes is parsed in one go. Otherwise each line is parsed alone
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from g10c.ir.errors import Diagnostic
 from g10c.ir.source import Source, Span
@@ -18,13 +18,27 @@ if TYPE_CHECKING:
     from lark import Lark, Token
     from lark.exceptions import UnexpectedInput
 
+Tokens: TypeAlias = "Sequence[Token | None]"
+"""Tokens of a statement; ``None`` stands for an optional one that is not there."""
+
+
+def start_of(token: Token | None) -> int:
+    """Position of a token's first character."""
+    return (token.start_pos or 0) if token is not None else 0
+
+
+def end_of(token: Token | None) -> int:
+    """Position behind a token's last character."""
+    return (token.end_pos or 0) if token is not None else 0
+
 
 class Statement(NamedTuple):
-    """A statement's kind (``format``, ``program``, ``tensor``, ``op``), its tokens as the grammar lists them, and the position
-    in the source that the tokens' own positions count from."""
+    """A statement's kind (``format``, ``program``, ``tensor``, ``op``, or ``broken`` for a line that is none), its tokens as the
+    grammar lists them, and the position in the source that the tokens' own positions count from.
+    """
 
     kind: str
-    tokens: list[Token | None]
+    tokens: Tokens
     base: int
 
 
@@ -33,7 +47,7 @@ def grammar() -> Lark:
     """The parser of ``grammar.lark``, built on first use: importing lark and building take about 50 ms."""
     from lark import Lark, Transformer
 
-    def callback(kind: str) -> staticmethod[[list[Token | None]], tuple[str, list[Token | None]]]:
+    def callback(kind: str) -> staticmethod[[Tokens], tuple[str, Tokens]]:
         return staticmethod(lambda tokens: (kind, tokens))
 
     kinds = ("format", "program", "tensor", "op")
@@ -42,33 +56,34 @@ def grammar() -> Lark:
     return Lark(text, start=["file", "statement"], parser="lalr", lexer="contextual", transformer=statements())
 
 
+def _parse(text: str, start: str) -> Any:
+    """What the inline transformer makes of a text (pairs of kind and tokens), where lark declares a tree."""
+    return grammar().parse(text, start=start)
+
+
 def statements(source: Source, diagnostics: list[Diagnostic]) -> Iterable[Statement]:
     """The statements in order; lines that are none are added to ``diagnostics``."""
     from lark.exceptions import UnexpectedInput
 
     try:
-        found = grammar().parse(source.text, start="file")
+        found = _parse(source.text, "file")
     except UnexpectedInput:
         return _by_line(source, diagnostics)
-    return (Statement(kind, tokens, 0) for kind, tokens in _pairs(found))
-
-
-def _pairs(found: object) -> Iterator[tuple[str, list[Token | None]]]:
-    if isinstance(found, list):  # what the inline transformer makes of a file
-        yield from found
+    return (Statement(kind, tokens, 0) for kind, tokens in found)
 
 
 def _by_line(source: Source, diagnostics: list[Diagnostic]) -> Iterator[Statement]:
     from lark.exceptions import UnexpectedInput
 
-    parse, base = grammar().parse, 0
+    base = 0
     for line in source.text.split("\n"):
         if line.strip(" \t") and not line.lstrip(" \t").startswith("#"):
             try:
-                kind, tokens = parse(line, start="statement")  # type: ignore[misc]  # the inline transformer's pair, not a tree
-                yield Statement(kind, tokens, base)
+                kind, tokens = _parse(line, "statement")
             except UnexpectedInput as error:
                 diagnostics.append(_explain(source, line, base, error))
+                kind, tokens = "broken", ()
+            yield Statement(kind, tokens, base)
         base += len(line) + 1
 
 
@@ -97,8 +112,9 @@ def _explain(source: Source, line: str, base: int, error: UnexpectedInput) -> Di
     if position is None or position >= len(line) or _at_end(error):
         position = len(line.rstrip())
     expected = _expected(error)
-    if line.startswith("%", position) and "RESULTS" in _terminals(error):
-        position, expected = _RESULTS.match(line, position).end(), "'=' and an op"  # type: ignore[union-attr]  # it matches
+    results = _RESULTS.match(line, position)
+    if results and "RESULTS" in _terminals(error):
+        position, expected = results.end(), "'=' and an op"
     match = _FOUND.match(line, position)
     if not match:
         return Diagnostic(f"expected {expected}, found the end of the line", Span(source, base + position, base + position + 1))
@@ -135,7 +151,9 @@ def _unclosed(source: Source, line: str, base: int, position: int, closing: str)
             string = _STRING.match(line, at)
             end = string.end() if string else len(line)
             if not string or end - at < 2 or string[0][-1] != '"':
-                return Diagnostic("the string is not closed", Span(source, base + at, base + len(line)), 'a string ends with " in its own line')
+                return Diagnostic(
+                    "the string is not closed", Span(source, base + at, base + len(line)), 'a string ends with " in its own line'
+                )
             at = end
         elif line[at] in "{}()#" and (opening != "{" or line[at] in "{#"):
             place = Span(source, base + at, base + at + 1)

@@ -40,7 +40,8 @@ def _syntax_error(source: Source, text: str) -> InputError:
         start = source.line_span(int(line)).start
         start += int(column) - source.line_column(start)[1]
         span = Span(source, max(0, start), start + 1)
-    hint = 'text is quoted: memory = "40GiB"' if message == "Invalid value" else ""
+    unquoted = message == "Invalid value" or message.startswith("Expected newline")
+    hint = 'text stands in quotes: memory = "40GiB"' if unquoted else ""
     return InputError.at(f"not valid TOML: {message[:1].lower()}{message[1:]}", span, hint)
 
 

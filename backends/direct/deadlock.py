@@ -61,4 +61,4 @@ def _use(player: Player) -> str:
         held = [pair for pair in held if pair[0]]
         if held:
             uses.append(f"{TIER_NAMES[tier]} memory holds {sizes(player.step, held)}")
-    return "; ".join(uses) + "; evict or free more before this kernel, or later ones prefetch less"
+    return "; ".join(uses) + "; evict or free more before this kernel, or allocate and prefetch later"

@@ -6,70 +6,19 @@ every directive is known beforehand, and whether a plan is valid depends neither
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from g10c.backends.direct.actions import Action, Cause, kernel_text, move_text, tier_of
 from g10c.backends.direct.extents import Place, State, count, move
-from g10c.backends.direct.places import Places
+from g10c.backends.direct.plan import Plan
 from g10c.ir.errors import Diagnostic
-from g10c.ir.step import Move, Step
+from g10c.ir.step import Move
 from g10c.ir.values import human_size
 
-_ON_GPU = (Place.GPU, Place.UNSET)
 _OFF_GPU = (Place.HOST, Place.SSD)
+_UNWRITTEN = "have not been written since they were allocated"
 _DROP = dict.fromkeys((Place.GPU, Place.UNSET, Place.HOST, Place.SSD), Place.ABSENT)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Moves by slot, and what the runtime does for tensors that the plan leaves to it.
-
-    A tensor that is not persistent and that no ``alloc`` names is allocated when its first kernel becomes current; one that no ``free``
-    names is freed when its last kernel has ended. A tensor whose first kernel reads it is an input: its data are there once it is
-    allocated.
-    """
-
-    places: Places
-    moves: tuple[tuple[tuple[int, Move], ...], ...]
-    """Moves with their numbers, by slot."""
-    births: Mapping[int, tuple[int, ...]]
-    """Tensors to allocate implicitly, by slot."""
-    deaths: Mapping[int, tuple[int, ...]]
-    """Tensors to free implicitly, by slot, before directives of that slot."""
-    filled_until: Mapping[int, int]
-    """Inputs, and the slot of their first kernel: an allocation up to there has the data, a later one does not."""
-
-    @classmethod
-    def of(cls, places: Places, moves: Sequence[Move]) -> Plan:
-        """Sort moves by slot and find first and last uses."""
-        step = places.step
-        slots: list[list[tuple[int, Move]]] = [[] for _ in range(len(step.kernels) + 1)]
-        for number, directive in enumerate(moves):
-            slots[directive.slot].append((number, directive))
-        first: dict[int, int] = {}
-        last: dict[int, int] = {}
-        inputs: dict[int, int] = {}
-        for slot, kernel in enumerate(step.kernels):
-            for tensor in (*kernel.reads, *kernel.writes):
-                if tensor not in first:
-                    first[tensor] = slot
-                    if tensor in kernel.reads and not step.tensors[tensor].persistent:
-                        inputs[tensor] = slot
-                last[tensor] = slot
-        allocated = {directive.tensor for directive in moves if directive.kind == "alloc"}
-        freed = {directive.tensor for directive in moves if directive.kind == "free"}
-        own = [tensor for tensor in sorted(first) if not step.tensors[tensor].persistent]
-        births = _by_slot([(first[tensor], tensor) for tensor in own if tensor not in allocated])
-        deaths = _by_slot([(last[tensor] + 1, tensor) for tensor in own if tensor not in freed])
-        return cls(places, tuple(map(tuple, slots)), births, deaths, inputs)
-
-
-def _by_slot(pairs: list[tuple[int, int]]) -> dict[int, tuple[int, ...]]:
-    slots: dict[int, list[int]] = {}
-    for slot, tensor in pairs:
-        slots.setdefault(slot, []).append(tensor)
-    return {slot: tuple(tensors) for slot, tensors in slots.items()}
 
 
 @dataclass(frozen=True)
@@ -138,13 +87,10 @@ class Lowering:
         tier = tier_of(directive)
         for place, size in found.items():
             if place is Place.UNSET:
-                self._refuse(
-                    directive, f"{human_size(size)} of it have not been written since they were allocated", "free them instead", tier
-                )
+                self._refuse(directive, f"{human_size(size)} of it {_UNWRITTEN}", "free them instead", tier)
             elif place not in (Place.GPU, tier):
-                self._refuse(
-                    directive, f"{human_size(size)} of it are {'on ' if place in _OFF_GPU else ''}{place}", "evict what is on the GPU", tier
-                )
+                where = f"on {place}" if place in _OFF_GPU else "nowhere"
+                self._refuse(directive, f"{human_size(size)} of it are {where}", "evict what is on the GPU", tier)
         self._emit(directive, found.get(Place.GPU, 0), {Place.GPU: tier}, tier=tier)
 
     def _prefetch(self, directive: Move) -> None:
@@ -180,7 +126,7 @@ class Lowering:
                 first_use = Move(kernel, "prefetch", tensor, None, 0, storage.size_bytes)
                 self._emit(first_use, size, {place: Place.GPU}, implicit=True, tier=place)
             elif place is Place.UNSET and reads:
-                self._missing(kernel, tensor, f"{human_size(size)} of it have not been written since they were allocated", "")
+                self._missing(kernel, tensor, f"{human_size(size)} of it {_UNWRITTEN}", "")
             elif place in _OFF_GPU:
                 hint = f"there are no faults in this runtime: prefetch(%{storage.name}) {{from = {place}}} has to come before"
                 self._missing(kernel, tensor, f"{human_size(size)} of it are on {place}", hint)

@@ -1,14 +1,16 @@
 """Plays a lowered plan against time: kernels one after another, copies beside them, memory granted in order of issue.
 
-GPU memory is granted strictly in order of issue: an allocation or prefetch takes its room as soon as all before it have theirs and its own
-is free, a prefetch before its copy starts. Copies of one engine and directives on one range of bytes keep the order of issue too. It
-follows that
+GPU memory is granted in order of issue: an allocation or prefetch takes its room as soon as all before it have theirs and its own is free,
+a prefetch before its copy starts. Copies of one engine and directives on one range of bytes keep the order of issue too. It follows that
 
 * a plan never stops for want of memory while it fits when each directive takes effect at once, in order of issue: the earliest directive
   that has not ended can always go on;
 * with one tier, so that no two copies share a link, all times are maxima of sums of earlier times: nothing gets slower when a link gets
-  faster or a memory larger, as long as the first step begins in the same state. Two tiers that share the PCIe link have no such guarantee:
-  a copy that starts earlier may take bandwidth from one that the next kernel waits for.
+  faster or a memory larger, as long as the first step begins in the same state. Two tiers that share PCIe have no such guarantee: a copy
+  that starts earlier may take bandwidth from one that the next kernel waits for.
+
+A plan that asks for more memory than there is comes to a point where nothing is on its way and nothing can start. There the directives that
+the current kernel waits for overtake the others, if they fit together; if not, the run is stuck.
 """
 
 from __future__ import annotations
@@ -48,6 +50,8 @@ class Player:
         self.kernels: list[KernelTime] = []
         self.begin_ns = 0
         """When the step began: the end of the last kernel of the one before."""
+        self.overtakings = 0
+        """How often in this step the current kernel's directives had to overtake earlier ones that could not proceed."""
         self.backlog = 0
         """Bytes of copies that were issued and had not arrived when the step began."""
         self._plan = plan
@@ -74,7 +78,10 @@ class Player:
         """Run all steps; false when nothing can proceed before the last step has ended."""
         self._begin_step()
         self.engine.schedule(0, KERNEL_PRIORITY, self._issue_slot)
-        return self.engine.run()
+        while not self.engine.run():
+            if not self._overtake():
+                return False
+        return True
 
     def _begin_step(self) -> None:
         self.begin_ns = self.engine.now_ns
@@ -82,6 +89,7 @@ class Player:
         self.kernel = 0
         self.backlog = self.pending_bytes()
         self.kernels = []
+        self.overtakings = 0
         self.ledger.audit()
         self.ledger.restart_peak()
         for engine in self.engines.values():
@@ -150,10 +158,33 @@ class Player:
     def _grant(self) -> None:
         """Grant GPU memory in order of issue, as far as it goes."""
         while self.room and self.room[0].action.bytes <= self.ledger.free(Place.GPU):
-            task = self.room.popleft()
-            self.ledger.claim(Place.GPU, task.action.bytes)
-            task.granted = True
-            self._proceed(task)
+            self._take_room(self.room.popleft())
+
+    def _overtake(self) -> bool:
+        """Let the current kernel's directives go before those that wait and would wait for ever; false where that does not help."""
+        room = [task for task in self.room if task.blocks_kernel]
+        if sum(task.action.bytes for task in room) > self.ledger.free(Place.GPU):
+            return False
+        queues = [engine.queue for engine in self.engines.values()]
+        late = [any(task.blocks_kernel and task is not queue[0] for task in queue) for queue in queues]
+        if not room and not any(late):
+            return False
+        self.overtakings += 1
+        for queue in queues:
+            ordered = sorted(queue, key=lambda task: not task.blocks_kernel)
+            queue.clear()
+            queue.extend(ordered)
+        self.room = deque(task for task in self.room if not task.blocks_kernel)
+        for task in room:
+            self._take_room(task)
+        for engine in self.engines.values():
+            engine.kick()
+        return True
+
+    def _take_room(self, task: Task) -> None:
+        self.ledger.claim(Place.GPU, task.action.bytes)
+        task.granted = True
+        self._proceed(task)
 
     def _proceed(self, task: Task) -> None:
         """Let a task go on to which something has happened; copies go on in their engine."""

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from g10c.backends.direct.checks import check_machine, check_moves
 from g10c.backends.direct.deadlock import deadlock
 from g10c.backends.direct.extents import State
-from g10c.backends.direct.lower import Lowered, Lowering, Plan
+from g10c.backends.direct.lower import Lowered, Lowering
 from g10c.backends.direct.memory import TIER_NAMES
 from g10c.backends.direct.placement import initial_state
 from g10c.backends.direct.places import Places
+from g10c.backends.direct.plan import Plan
 from g10c.backends.direct.player import Player
 from g10c.ir.errors import InfeasibleError, UsageError
 from g10c.ir.machine import Machine
@@ -42,7 +43,7 @@ def simulate_direct(
       (:mod:`~g10c.backends.direct.player`). Each pair of direction and tier has an engine that copies one directive after another
       (:mod:`~g10c.backends.direct.copies`); both of a direction share PCIe max-min fairly (:mod:`~g10c.backends.direct.links`).
     * Tensors that the plan does not allocate or free are allocated at their first kernel and freed after their last
-      (:class:`~g10c.backends.direct.lower.Plan`). For where persistent tensors begin see
+      (:class:`~g10c.backends.direct.plan.Plan`). For where persistent tensors begin see
       :func:`~g10c.backends.direct.placement.initial_state`.
 
     ``timeline`` keeps copies and memory samples. ``kernel_locations`` and ``move_locations``, by number, are where diagnostics point to.
@@ -126,6 +127,11 @@ def _notes(player: Player, plan: Sequence[Lowered]) -> list[str]:
         notes.append(
             f"{human_size(backlog)} of copies were still to be made when the step ended, {human_size(player.backlog)} when it began: "
             "it took less time than a later one may"
+        )
+    if player.overtakings:
+        notes.append(
+            "the plan asks for more GPU memory than there is: directives of the current kernel had to overtake earlier ones "
+            f"{player.overtakings} times"
         )
     fetched = [action for actions in plan[-1].slots for action in actions if action.cause == "policy" and action.kind == "prefetch"]
     if fetched:

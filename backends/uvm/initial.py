@@ -7,8 +7,6 @@ from g10c.backends.uvm.pages import ABSENT, HOST, SSD, Pages
 from g10c.ir.machine import Machine
 from g10c.ir.step import Step
 
-NO_LIMIT = 1 << 60
-
 
 def initial_pages(step: Step, machine: Machine) -> Pages:
     """Persistent tensors on SSD, all others nowhere (``EventSimulator`` in ``simulator.cc``).
@@ -17,7 +15,7 @@ def initial_pages(step: Step, machine: Machine) -> Pages:
     """
     page = machine.uvm.page
     sizes = [machine.pages(tensor.size_bytes) for tensor in step.tensors]
-    pages = Pages(sizes, machine.gpu.usable // page, machine.host.memory // page, 2 * machine.uvm.batch_pages)
+    pages = Pages(sizes, machine.gpu.usable // page, machine.host.memory // page)
     for number, tensor in enumerate(step.tensors):
         if not tensor.persistent:
             pages.place(number, ABSENT)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from g10c.backends.uvm.errors import StuckError
 from g10c.backends.uvm.observer import Observer, Watch
-from g10c.backends.uvm.repetition import UNLIMITED, Repetition
-from g10c.backends.uvm.service import Limits, Service
+from g10c.backends.uvm.repetition import Repetition
+from g10c.backends.uvm.service import Limits, Period, Service
 from g10c.ir.machine import Machine
 
 NS = 1_000_000_000
@@ -54,6 +54,7 @@ class BatchPace:
         ssd = min(batch, batch * machine.ssd.bandwidth // machine.pcie.bandwidth)
         self.limits = Limits(batch, ssd, allocation_limit(machine, batch * machine.uvm.page))
         self._repetition = Repetition(service)
+        self._slack = 4 * batch
         self._next = 0
 
     def observe(self, observer: Observer, page: int) -> None:
@@ -66,12 +67,9 @@ class BatchPace:
     def advance(self, until_ns: int) -> None:
         """Run all batches before ``until_ns``."""
         end = -(-until_ns * self._bandwidth // self._period)
-        service = self.service
-        while self._next < end:
-            if service.idle:
-                break
-            self._serve(end - self._next)
-            if not service.moved:
+        self._repetition.restart()
+        while self._next < end and not self.service.idle:
+            if not self._serve(end - self._next):
                 break
         self._next = max(self._next, end)
 
@@ -80,37 +78,40 @@ class BatchPace:
         service = self.service
         pages, required = service.pages, service.required
         service.waiting = True
+        self._repetition.restart()
         while service.faulting or any(pages.in_transfer(tensor) for tensor in required):
-            self._serve(UNLIMITED)
-            if not service.moved:
+            if not self._serve(NO_LIMIT):
                 raise StuckError
         service.waiting = False
         return self._time_ns(self._next - 1)
 
-    def _serve(self, limit: int) -> None:
-        """One batch, and as many of its repetitions, at most ``limit`` in all, as are exact."""
+    def _serve(self, limit: int) -> bool:
+        """One batch, and those of its repetitions, at most ``limit`` batches in all, that are exact; whether anything moved."""
         service, repetition = self.service, self._repetition
-        repetition.before()
-        service.serve(self.limits)
-        times = 1
-        if limit > 1 and service.moved:
-            repeated = repetition.times(limit - 1)
-            if repeated > 0:
-                service.repeat(repeated)
-                times += repeated
-        self._next += times
-        self._account(times)
+        repetition.before(self._slack)
+        period = service.serve(self.limits)
+        self._next += 1
+        self._account(period, 1)
+        if not period.moved:
+            return False
+        cycle, times = repetition.after(period, self._slack, limit - 1)
+        if times:
+            service.repeat(cycle, times)
+            repetition.restart()
+            self._next += times * len(cycle)
+            for each in cycle:
+                self._account(each, times)
+        return True
 
-    def _account(self, times: int) -> None:
+    def _account(self, period: Period, times: int) -> None:
         start, end = self._time_ns(self._next - times), self._time_ns(self._next)
-        account(self.service, self.busy, end - start)
+        account(period, self.busy, end - start)
         if self.watch is not None:
             self.watch.report(start, end)
 
 
-def account(service: Service, busy: Busy, duration_ns: int) -> None:
-    """Add ``duration_ns`` to the directions that the service's last period used."""
-    last = service
+def account(last: Period, busy: Busy, duration_ns: int) -> None:
+    """Add ``duration_ns`` to the directions that a period used."""
     if last.into:
         busy.pcie_in += duration_ns
         if last.into_ssd:

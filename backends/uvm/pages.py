@@ -21,7 +21,7 @@ class Pages:
     artifact's terms: directives on them are dropped.
     """
 
-    def __init__(self, sizes: list[int], gpu_pages: int, host_pages: int, mix_pages: int) -> None:
+    def __init__(self, sizes: list[int], gpu_pages: int, host_pages: int) -> None:
         tensors = len(sizes)
         self.sizes = sizes
         self.gpu_pages = gpu_pages
@@ -33,7 +33,7 @@ class Pages:
         self.leaving = [0] * tensors
         self.away = [[0] * tensors for _ in PLACES]
         self.coming = [[0] * tensors for _ in PLACES]
-        self.order = ArrivalOrder(tensors, mix_pages)
+        self.order = ArrivalOrder(tensors)
         self.total = sum(sizes)
         self.peak_gpu = 0
         self.peak_used = [0, 0, 0]
@@ -49,7 +49,7 @@ class Pages:
         if pages:
             self.resident[tensor] = pages
             self.free -= pages
-            self.order.append([(tensor, pages)], pages)
+            self.order.append([(tensor, pages)])
 
     @property
     def host_full(self) -> bool:
@@ -71,7 +71,7 @@ class Pages:
         if pages:
             self.away[place][tensor] -= pages
             self.coming[place][tensor] += pages
-            queue.push([(tensor, pages)], pages)
+            queue.push(tensor, pages)
         return pages
 
     def request_eviction(self, tensor: int, queue: PageQueue, limit: int) -> int:
@@ -80,7 +80,7 @@ class Pages:
         if pages:
             self.resident[tensor] -= pages
             self.leaving[tensor] += pages
-            queue.push([(tensor, pages)], pages)
+            queue.push(tensor, pages)
         return pages
 
     def discard(self, tensor: int, limit: int) -> None:

@@ -1,96 +1,133 @@
-"""How often a period repeats itself exactly.
+"""How often what just happened repeats itself exactly.
 
-While the same runs stay at the head of their queues and no limit is reached, every period moves the same number of pages of the same
-runs. All of these are applied at once, so the cost of a simulation depends on the number of changes, not on the time simulated.
+While the same runs stay at the head of their queues, at the same place in their patterns, and no limit is reached, a few periods move the
+same pages again and again. All repetitions are applied at once, so that the cost of a simulation depends on the number of changes, not on
+the time simulated.
 """
 
 from __future__ import annotations
 
-from g10c.backends.uvm.pages import HOST
-from g10c.backends.uvm.runs import Run
-from g10c.backends.uvm.service import Service
+from dataclasses import dataclass
 
-UNLIMITED = 1 << 62
+from g10c.backends.uvm.pages import HOST
+from g10c.backends.uvm.runs import NOTHING, Run
+from g10c.backends.uvm.service import Period, Service
+
+WINDOW = 64
+"""Periods after which the search for a cycle starts afresh."""
+
+Phase = tuple[object, ...]
+"""What decides the next period, apart from how much there is: see :meth:`Repetition._phase`."""
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """The state before a period: its number in the window, head runs and their pages, free GPU memory and host memory in use (pages)."""
+
+    index: int
+    heads: list[Run | None]
+    sizes: list[int]
+    free: int
+    host: int
 
 
 class Repetition:
-    """Compares a service before and after one period."""
-
-    __slots__ = ("_free", "_heads", "_host", "_service", "_sizes")
+    """Finds cycles in the periods of a service."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._heads: list[Run | None] = []
-        self._sizes: list[int] = []
-        self._free = 0
-        self._host = 0
+        self._seen: dict[Phase, Snapshot] = {}
+        self._periods: list[Period] = []
 
-    def before(self) -> None:
-        """Note the state before a period."""
-        heads = self._heads = [queue.runs[0] if queue.runs else None for queue in self._service.queues]
-        self._sizes = [run.pages if run is not None else 0 for run in heads]
-        pages = self._service.pages
-        self._free = pages.free
-        self._host = pages.used[HOST]
+    def restart(self) -> None:
+        """Forget what happened: the next period is unrelated to those before."""
+        self._seen = {}
+        self._periods = []
 
-    def times(self, limit: int) -> int:
-        """How often, at most ``limit``, the period just served happens again without any difference."""
+    def before(self, slack: int) -> None:
+        """Note the state before a period. Within ``slack`` pages of a memory's limit the exact distance matters."""
+        if len(self._periods) >= WINDOW:
+            self.restart()
+        if not self._periods:
+            self._note(slack)
+
+    def after(self, period: Period, slack: int, limit: int) -> tuple[list[Period], int]:
+        """Note a period just served; the cycle of periods that it completes, and how often, at most ``limit`` periods, it repeats."""
+        self._periods.append(period)
+        if not period.repeatable:
+            self.restart()
+            return [], 0
+        seen = self._seen.get(self._phase(slack))
+        self._note(slack)
+        if seen is None:
+            return [], 0
+        cycle = self._periods[seen.index :]
+        return cycle, self._times(cycle, seen, limit // len(cycle))
+
+    def _note(self, slack: int) -> None:
         service = self._service
-        for queue, head in zip(service.queues, self._heads, strict=True):
-            if (queue.runs[0] if queue.runs else None) is not head:
-                return 0
-        limit = self._by_memory(limit)
-        if limit > 0:
-            limit = self._by_queues(limit)
-        if limit > 0 and service.victims_out:
-            limit = self._by_victims(limit)
-        return limit
+        heads = [queue.runs[0] if queue.runs else None for queue in service.queues]
+        sizes = [run.pages if run is not None else 0 for run in heads]
+        pages = service.pages
+        self._seen[self._phase(slack)] = Snapshot(len(self._periods), heads, sizes, pages.free, pages.used[HOST])
 
-    def _by_memory(self, limit: int) -> int:
+    def _phase(self, slack: int) -> Phase:
         service = self._service
         pages = service.pages
-        freed = pages.free - self._free
-        if service.victims_out:
-            if freed:
-                return 0
-        elif freed < 0:
+        phase: list[object] = [min(pages.free, slack), min(pages.host_pages - pages.used[HOST], slack)]
+        for queue in service.queues:
+            if queue.runs:
+                run = queue.runs[0]
+                phase += (run, run.lead_pages)
+            else:
+                phase.append(None)
+        for spared in (NOTHING, service.spared) if service.spared else (NOTHING,):
+            victim = pages.order.victim(spared)
+            phase += (victim, victim.lead_pages if victim is not None else 0)
+        return tuple(phase)
+
+    def _times(self, cycle: list[Period], before: Snapshot, limit: int) -> int:
+        limit = self._by_memory(cycle, before, limit)
+        if limit > 0:
+            limit = self._by_queues(cycle, before, limit)
+        return max(limit, 0)
+
+    def _by_memory(self, cycle: list[Period], before: Snapshot, limit: int) -> int:
+        pages = self._service.pages
+        freed = pages.free - before.free
+        evicts = any(period.victims for period in cycle)
+        if evicts and freed:
+            return 0
+        if freed < 0:
             limit = min(limit, pages.free // -freed)
-        filled = pages.used[HOST] - self._host
-        if filled and (service.victims_out or service.planned_out):
-            to_host = sum(op[2] for op in service.planned_out if op[3] == HOST) + sum(op[1] for op in service.victims_out if op[2] == HOST)
-            if self._host + to_host > pages.host_pages:
+        filled = pages.used[HOST] - before.host
+        if filled and (evicts or any(period.planned for period in cycle)):
+            sent = [op for period in cycle for op in (*period.planned, *period.victims)]
+            to_host = sum(count for _, _, count, place in sent if place == HOST)
+            if before.host + to_host > pages.host_pages:
                 return 0
             if filled > 0:
                 limit = min(limit, (pages.host_pages - pages.used[HOST] - to_host) // filled)
         return limit
 
-    def _by_queues(self, limit: int) -> int:
-        service = self._service
-        taken: dict[int, int] = {}
-        for _, run, count, _ in service.planned_out:
-            taken[id(run)] = taken.get(id(run), 0) + count
-        for _, run, count in service.inward:
-            taken[id(run)] = taken.get(id(run), 0) + count
-        for head, size in zip(self._heads, self._sizes, strict=True):
-            if head is None:
-                continue
-            count = taken.get(id(head), 0)
-            shrunk = size - head.pages
-            if count and shrunk > 0:
-                limit = min(limit, (head.pages - count) // shrunk + 1)
-        return limit
-
-    def _by_victims(self, limit: int) -> int:
-        service = self._service
-        order = service.pages.order
-        taken: dict[tuple[int, frozenset[int]], int] = {}
-        runs: dict[int, Run] = {}
-        for run, count, _, spared in service.victims_out:
-            taken[run.key, spared] = taken.get((run.key, spared), 0) + count
-            runs[run.key] = run
-        for (key, spared), count in taken.items():
-            run = runs[key]
-            if order.victim(spared) is not run:
+    def _by_queues(self, cycle: list[Period], before: Snapshot, limit: int) -> int:
+        taken: dict[Run, int] = {}
+        victims: dict[Run, int] = {}
+        for period in cycle:
+            for run, _, count, _ in period.planned:
+                taken[run] = taken.get(run, 0) + count
+            for _, run, _, count in period.inward:
+                taken[run] = taken.get(run, 0) + count
+            for run, _, count, _ in period.victims:
+                victims[run] = victims.get(run, 0) + count
+        sizes = dict(zip(before.heads, before.sizes, strict=True))
+        for run, count in taken.items():
+            if run not in sizes or not run.pages:
                 return 0
-            limit = min(limit, run.available(spared) // count)
+            if run.period > 1:
+                limit = min(limit, run.repeats * run.period // count)
+            elif sizes[run] > run.pages:
+                limit = min(limit, (run.pages - count) // (sizes[run] - run.pages) + 1)
+        for run, count in victims.items():
+            limit = min(limit, run.repeats * run.period // count)
         return limit

@@ -8,10 +8,10 @@ needs it is queued at once to come back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from g10c.backends.uvm.pages import ABSENT, HOST, SSD, Pages
-from g10c.backends.uvm.runs import NOTHING, PageQueue, Parts, Run
+from g10c.backends.uvm.runs import NOTHING, PageQueue, Parts, Run, join
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,33 @@ class Traffic:
     discarded: int = 0
 
 
-VictimOut = tuple[Run, int, int, frozenset[int]]
-PlannedOut = tuple[PageQueue, Run, int, int]
-Inward = tuple[Lane, Run, int]
+@dataclass(slots=True)
+class Period:
+    """What one period did, so that it can be done again: pages taken from runs, pages queued to come back, and pages that came in."""
+
+    planned: list[tuple[Run, Parts, int, int]] = field(default_factory=list)
+    """Planned evictions: run, pages, their number, where to."""
+    victims: list[tuple[Run, Parts, int, int]] = field(default_factory=list)
+    """Evictions under pressure: run, pages, their number, where to."""
+    inward: list[tuple[Lane, Run, Parts, int]] = field(default_factory=list)
+    """What came in: lane, run, pages, their number."""
+    returning: list[tuple[int, Parts]] = field(default_factory=list)
+    """Pages evicted although the current kernel needs them: where they are now, pages."""
+    arrivals: Parts = field(default_factory=list)
+    """Pages that came in, in order, and are not yet in the arrival order."""
+    came: Parts = field(default_factory=list)
+    """Pages that came in, in order."""
+    out: int = 0
+    out_ssd: int = 0
+    into: int = 0
+    into_ssd: int = 0
+    mapped: int = 0
+    repeatable: bool = True
+
+    @property
+    def moved(self) -> bool:
+        """Whether anything moved."""
+        return bool(self.planned or self.victims or self.inward)
 
 
 class Service:
@@ -68,12 +92,8 @@ class Service:
         self.discarded: frozenset[int] = NOTHING
         self.waiting = False
         self.traffic = Traffic()
-        self.planned_out: list[PlannedOut] = []
-        self.victims_out: list[VictimOut] = []
-        self.inward: list[Inward] = []
-        self.out = self.out_ssd = self.into = self.into_ssd = self.mapped = 0
         self._limits = Limits(0, 0, 0)
-        self._arrivals: dict[int, int] = {}
+        self._period = Period()
 
     @property
     def idle(self) -> bool:
@@ -86,18 +106,10 @@ class Service:
         faults = self.faults
         return bool(faults[HOST].queue.runs or faults[SSD].queue.runs or faults[ABSENT].queue.runs)
 
-    @property
-    def moved(self) -> bool:
-        """Whether the last period did anything."""
-        return bool(self.planned_out or self.victims_out or self.inward)
-
-    def serve(self, limits: Limits) -> None:
+    def serve(self, limits: Limits) -> Period:
         """Serve one period."""
         self._limits = limits
-        self.planned_out = []
-        self.victims_out = []
-        self.inward = []
-        self.out = self.out_ssd = self.into = self.into_ssd = self.mapped = 0
+        period = self._period = Period()
         if self.evict_ssd.runs:
             self._evict_to_ssd()
         if self.evict_host.runs:
@@ -105,25 +117,56 @@ class Service:
         for lane in self.lanes:
             if lane.queue.runs:
                 self._bring(lane, demand=lane.demand)
-        if self.waiting and self.spared and not self.moved:
+        if self.waiting and self.spared and not period.moved:
             for lane in self.lanes[3:]:
                 self._bring(lane, demand=True)
         self._enter_arrivals()
         self.pages.check()
+        return period
 
-    def repeat(self, times: int) -> None:
-        """Do ``times`` more what the last period did; the caller knows that each of them would do just that."""
-        planned, victims, inward = self.planned_out, self.victims_out, self.inward
-        self.planned_out, self.victims_out, self.inward = [], [], []
-        for queue, run, count, place in planned:
-            self._planned(queue, run, count * times, place)
-        for run, count, place, spared in victims:
-            self._push_out(run, count * times, place, spared)
-        for lane, run, count in inward:
-            self._come_in(lane, run, count * times)
-        self.planned_out, self.victims_out, self.inward = planned, victims, inward
-        self._enter_arrivals()
+    def repeat(self, cycle: list[Period], times: int) -> None:
+        """Do what the periods of ``cycle`` did, in that order, ``times`` more; the caller knows that just that would happen."""
+        returning: tuple[Parts, Parts, Parts] = ([], [], [])
+        came: Parts = []
+        taken: dict[Run, int] = {}
+        for period in cycle:
+            self._repeat_accounts(period, times)
+            for place, parts in period.returning:
+                join(returning[place], parts)
+            join(came, period.came)
+            for run, _, count, _ in (*period.planned, *period.victims):
+                taken[run] = taken.get(run, 0) + count
+            for _, run, _, count in period.inward:
+                taken[run] = taken.get(run, 0) + count
+        for place, parts in enumerate(returning):
+            if parts:
+                self.faults[place].queue.push_pattern(parts, times)
+        for run, count in taken.items():
+            run.drop(count * times)
+        for queue in self.queues:
+            if queue.runs and not queue.runs[0].pages:
+                queue.runs.popleft()
+        order = self.pages.order
+        for run in {op[0]: None for period in cycle for op in period.victims}:
+            order.forget(run)
+        if came:
+            order.append(came, times)
         self.pages.check()
+
+    def _repeat_accounts(self, period: Period, times: int) -> None:
+        pages = self.pages
+        for _, parts, count, place in period.planned:
+            parts = [(tensor, each * times) for tensor, each in parts]
+            for tensor, each in parts:
+                pages.leaving[tensor] -= each
+            self._land_outside(parts, count * times, place)
+        for _, parts, count, place in period.victims:
+            parts = [(tensor, each * times) for tensor, each in parts]
+            for tensor, each in parts:
+                pages.resident[tensor] -= each
+            self._land_victims(parts, count * times, place)
+        for lane, _, parts, count in period.inward:
+            self._land_inside([(tensor, each * times) for tensor, each in parts], count * times, lane.place)
 
     # Planned evictions
 
@@ -131,7 +174,7 @@ class Service:
         limits, queue = self._limits, self.evict_ssd
         while queue.runs:
             run = queue.runs[0]
-            count = min(limits.ssd - self.out_ssd, limits.pcie - self.out, run.pages)
+            count = min(limits.ssd - self._period.out_ssd, limits.pcie - self._period.out, run.pages)
             if count <= 0:
                 return
             self._planned(queue, run, count, SSD)
@@ -142,18 +185,19 @@ class Service:
             run = queue.runs[0]
             room = pages.host_pages - pages.used[HOST]
             place = HOST if room > 0 else SSD
-            count = min(room if room > 0 else limits.ssd - self.out_ssd, limits.pcie - self.out, run.pages)
+            count = min(room if room > 0 else limits.ssd - self._period.out_ssd, limits.pcie - self._period.out, run.pages)
             if count <= 0:
                 return
             self._planned(queue, run, count, place)
 
     def _planned(self, queue: PageQueue, run: Run, count: int, place: int) -> None:
-        self.planned_out.append((queue, run, count, place))
         parts = queue.take(count)
+        self._period.planned.append((run, parts, count, place))
         leaving = self.pages.leaving
         for tensor, pages in parts:
             leaving[tensor] -= pages
-        self._land_outside(parts, count, place)
+        self._sent(count, place)
+        self._return(self._land_outside(parts, count, place), place)
 
     # What comes in
 
@@ -161,11 +205,11 @@ class Service:
         limits, runs, place = self._limits, lane.queue.runs, lane.place
         while runs:
             run = runs[0]
-            count = min(run.pages, limits.allocations - self.mapped)
+            count = min(run.pages, limits.allocations - self._period.mapped)
             if place != ABSENT:
-                count = min(count, limits.pcie - self.into)
+                count = min(count, limits.pcie - self._period.into)
                 if place == SSD:
-                    count = min(count, limits.ssd - self.into_ssd)
+                    count = min(count, limits.ssd - self._period.into_ssd)
             if count <= 0:
                 return
             free = self.pages.free
@@ -175,35 +219,40 @@ class Service:
             self._come_in(lane, run, count)
 
     def _come_in(self, lane: Lane, run: Run, count: int) -> None:
-        self.inward.append((lane, run, count))
-        place, arrivals, traffic = lane.place, self._arrivals, self.traffic
+        period, place = self._period, lane.place
         parts = lane.queue.take(count)
+        period.inward.append((lane, run, parts, count))
+        join(period.arrivals, parts)
+        join(period.came, parts)
+        period.mapped += count
+        if place != ABSENT:
+            period.into += count
+            if place == SSD:
+                period.into_ssd += count
+        self._land_inside(parts, count, place)
+
+    def _land_inside(self, parts: Parts, count: int, place: int) -> None:
         self.pages.land_inside(parts, count, place)
-        for tensor, pages in parts:
-            arrivals[tensor] = arrivals.get(tensor, 0) + pages
-        self.mapped += count
+        traffic = self.traffic
         if place == ABSENT:
             traffic.allocated += count
-            return
-        self.into += count
-        if place == SSD:
-            self.into_ssd += count
+        elif place == SSD:
             traffic.ssd_in += count
         else:
             traffic.host_in += count
 
     def _enter_arrivals(self) -> None:
-        arrivals = self._arrivals
-        if arrivals:
-            self.pages.order.append(list(arrivals.items()), sum(arrivals.values()))
-            self._arrivals = {}
+        period = self._period
+        if period.arrivals:
+            self.pages.order.append(period.arrivals)
+            period.arrivals = []
 
     # Eviction under pressure
 
     def _make_room(self, lane: Lane, run: Run, wanted: int, *, demand: bool) -> int:
         """Push out up to ``wanted`` pages for as many that come in over ``lane``; the number pushed out."""
         spared = self.spared
-        if spared and (demand or next(iter(run.counts)) in self.required):
+        if spared and (demand or (run.lead or run.pattern)[0][0] in self.required):
             spared = NOTHING
         order = self.pages.order
         victim = order.victim(spared)
@@ -213,49 +262,74 @@ class Service:
             if victim is None:
                 return 0
         place, room = self._destination(lane.place, victim)
-        count = min(wanted, room, victim.available(spared) if spared else victim.pages)
-        if count > 0:
-            self._push_out(victim, count, place, spared)
+        count = min(wanted, room, victim.pages)
+        if count <= 0:
+            return 0
+        if spared and victim.period > 1:
+            return self._push_out_unspared(victim, count, place)
+        parts = order.take(victim, count)
+        self._push_out(victim, parts, count, place)
         return count
 
     def _destination(self, origin: int, victim: Run) -> tuple[int, int]:
         """Where a victim goes when a page from ``origin`` comes in, and for how many pages that holds within this period."""
         limits, pages = self._limits, self.pages
-        if self.discarded and victim.counts.keys() <= self.discarded:
+        if self.discarded and all(tensor in self.discarded for tensor, _ in (*victim.lead, *victim.pattern)):
             return ABSENT, victim.pages
-        out = limits.pcie - self.out
+        out = limits.pcie - self._period.out
         room = pages.host_pages - pages.used[HOST]
         if origin == HOST and pages.host_pages and (room > 0 or not limits.ssd):
             return HOST, out  # each page that leaves host memory makes room for one that goes there
         if room > 0:
             return HOST, min(out, room)
-        out = min(out, limits.ssd - self.out_ssd)
+        out = min(out, limits.ssd - self._period.out_ssd)
         return SSD, min(out, 1) if origin == HOST else out
 
-    def _push_out(self, run: Run, count: int, place: int, spared: frozenset[int]) -> None:
-        self.victims_out.append((run, count, place, spared))
-        parts = self.pages.order.take(run, count, spared)
+    def _push_out_unspared(self, victim: Run, wanted: int, place: int) -> int:
+        """Push out pages of the first tensor of a mixed run that is not spared."""
+        self._period.repeatable = False
+        tensor = next(tensor for tensor, _ in (*victim.lead, *victim.pattern) if tensor not in self.spared)
+        count = self.pages.order.take_of(victim, tensor, wanted)
+        self._push_out(victim, [(tensor, count)], count, place)
+        return count
+
+    def _push_out(self, run: Run, parts: Parts, count: int, place: int) -> None:
+        self._period.victims.append((run, parts, count, place))
         resident = self.pages.resident
         for tensor, pages in parts:
             resident[tensor] -= pages
+        self._land_victims(parts, count, place, first=True)
+
+    def _land_victims(self, parts: Parts, count: int, place: int, *, first: bool = False) -> None:
+        """Victims reach ``place``, except for pages of dead tensors, which are dropped."""
         if self.discarded and place != ABSENT:
             dead = [part for part in parts if part[0] in self.discarded]
             if dead:
                 dropped = sum(pages for _, pages in dead)
-                self._land_outside(dead, dropped, ABSENT)
-                parts = [part for part in parts if part[0] not in self.discarded]
                 count -= dropped
-        self._land_outside(parts, count, place)
+                parts = [part for part in parts if part[0] not in self.discarded]
+                needed = self._land_outside(dead, dropped, ABSENT)
+                if first:
+                    self._return(needed, ABSENT)
+        needed = self._land_outside(parts, count, place)
+        if first:
+            self._sent(count, place)
+            self._return(needed, place)
 
-    def _land_outside(self, parts: Parts, count: int, place: int) -> None:
+    def _sent(self, count: int, place: int) -> None:
+        period = self._period
+        if place != ABSENT:
+            period.out += count
+            if place == SSD:
+                period.out_ssd += count
+
+    def _land_outside(self, parts: Parts, count: int, place: int) -> Parts:
+        """Pages leave GPU memory for ``place``; those of them that the current kernel needs, which are now queued there."""
         traffic = self.traffic
         self.pages.land_outside(parts, count, place)
         if place == HOST:
-            self.out += count
             traffic.host_out += count
         elif place == SSD:
-            self.out += count
-            self.out_ssd += count
             traffic.ssd_out += count
         else:
             traffic.discarded += count
@@ -266,4 +340,12 @@ class Service:
             for tensor, pages in needed:
                 away[tensor] -= pages
                 coming[tensor] += pages
-            self.faults[place].queue.push(needed, sum(pages for _, pages in needed))
+        return needed
+
+    def _return(self, needed: Parts, place: int) -> None:
+        """Queue pages that were evicted although the current kernel needs them."""
+        if needed:
+            self._period.returning.append((place, needed))
+            queue = self.faults[place].queue
+            for tensor, pages in needed:
+                queue.push(tensor, pages)

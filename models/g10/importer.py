@@ -9,10 +9,11 @@ from typing import ClassVar
 
 from g10c.compiler.protocols import Importer
 from g10c.ir.errors import Diagnostic, InputError, UsageError
+from g10c.ir.input_text import read_text
 from g10c.ir.names import safe_name
 from g10c.ir.program import Op, Program, Role, Tensor
+from g10c.ir.source import Source
 from g10c.ir.values import Time, Value
-from g10c.models.g10.files import read_source
 from g10c.models.g10.lowering import Lowered, lower
 from g10c.models.g10.net_file import parse_net
 from g10c.models.g10.time_table import Entry, parse_sizes, parse_times
@@ -54,7 +55,7 @@ class G10Importer(Importer):
         all mistakes of the network file, or of all tables.
         """
         self._check_options()
-        net = parse_net(read_source(self.net, "network file"), self.batch)
+        net = parse_net(_source(self.net, "a network file"), self.batch)
         border = weight_border(net, self.net, self.weights_below)
         lowered = lower(net, border)
         columns = self._tables(lowered)
@@ -82,12 +83,11 @@ class G10Importer(Importer):
         match = _TABLE_NAME.match(path.name)
         if not match:
             return []
-        flag = "--" + option.replace("_", "-")
         batch, kind = match.groups("")
         diagnostics = []
         if kind != TABLE_KINDS[option]:
             right = next(name for name, suffix in TABLE_KINDS.items() if suffix == kind)
-            message = f"{path} is by its name a table for --{right.replace('_', '-')}, not for {flag}"
+            message = f"{path} is by its name a table for {_flag(right)}, not for {_flag(option)}"
             expected = f"expected cudnn{self.batch}{TABLE_KINDS[option]}.txt, or another name"
             diagnostics.append(Diagnostic(message, None, expected))
         if int(batch) != self.batch:
@@ -102,12 +102,20 @@ class G10Importer(Importer):
         for option, path in self._table_paths():
             parse = parse_sizes if option == "workspace" else parse_times
             try:
-                columns[option] = parse(read_source(path, "table"), lowered.kernels, diagnostics)
+                columns[option] = parse(_source(path, f"a table for {_flag(option)}"), lowered.kernels, diagnostics)
             except InputError as error:
                 diagnostics += error.diagnostics
         if diagnostics:
             raise InputError(diagnostics)
         return columns
+
+
+def _source(path: Path, what: str) -> Source:
+    return Source(str(path), read_text(path, what))
+
+
+def _flag(option: str) -> str:
+    return "--" + option.replace("_", "-")
 
 
 def _with_tables(kernels: tuple[Op, ...], columns: dict[str, list[Entry]]) -> tuple[list[Op], list[Tensor]]:

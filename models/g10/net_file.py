@@ -82,7 +82,9 @@ def parse_net(source: Source, batch: int) -> NetFile:
 
 def _check_kind(source: Source) -> None:
     if not source.text.strip():
-        raise InputError.at(f"{source.name}: the network file is empty", None, "expected a list of operators, in blocks closed by dashes")
+        raise InputError.at(
+            f"{source.name}: there is no operator in the network", None, "expected a list of operators, in blocks closed by dashes"
+        )
     if _MODULE.match(source.text):
         line = next(number for number, text in enumerate(source.text.split("\n"), 1) if text.strip())
         hint = "it looks like a printed PyTorch module, a convolutional network; expected blocks of id, type and operands, closed by dashes"

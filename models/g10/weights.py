@@ -7,13 +7,13 @@ one with the lower id is a weight and the other an input, and beside a produced 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from g10c.ir.errors import Diagnostic, InputError
+from g10c.ir.input_text import read_text
+from g10c.ir.json_text import parse_json, scan_json
 from g10c.ir.source import Source, Span
-from g10c.models.g10.files import read_source
 from g10c.models.g10.net_file import NetFile, NetOp
 from g10c.models.g10.rules import RULES, WeightUse
 
@@ -34,21 +34,24 @@ def weight_border(net: NetFile, path: Path, given: int | None) -> int:
     if border is None:
         origin = "as its operators require"
         border = derived_border(net)
-    produced = {op.id for op in net.ops}
+    low, high = _possible(net)
     hint = f"ids below {border} are weights ({origin}; see --weights-below)"
-    if diagnostics := [diagnostic for op in net.ops for diagnostic in _mistakes(op, border, produced, hint)]:
+    produced = {op.id for op in net.ops}
+    diagnostics = [diagnostic for op in net.ops for diagnostic in _mistakes(op, border, produced, hint)]
+    if diagnostics and low <= high and not low <= border <= high:
+        first = diagnostics[0]
+        others = f" (and {len(diagnostics) - 1} more like it)" if len(diagnostics) > 1 else ""
+        asked = f"{low}" if low == high else f"one from {low} to {high}"
+        diagnostics = [Diagnostic(first.message + others, first.location, f"{hint}; the operators ask for {asked}")]
+    if diagnostics:
         raise InputError(diagnostics)
     return border
 
 
 def derived_border(net: NetFile) -> int:
     """The least border that the operators allow. Raises :class:`~g10c.ir.errors.InputError` when another one means something else."""
-    produced = {op.id for op in net.ops}
-    low, high = 0, min(produced)
-    for op in net.ops:
-        least, most = _limits(op, produced)
-        low, high = max(low, least), high if most is None else min(high, most)
-    sources = {operand.id for op in net.ops for operand in op.operands} - produced
+    low, high = _possible(net)
+    sources = {operand.id for op in net.ops for operand in op.operands} - {op.id for op in net.ops}
     unclear = sorted(number for number in sources if low <= number < high)
     if not unclear:
         return low
@@ -56,6 +59,16 @@ def derived_border(net: NetFile) -> int:
     shown = ", ".join(map(str, unclear[:8])) + (", ..." if len(unclear) > 8 else "")
     what = "may be weights or inputs" if len(unclear) > 1 else "may be a weight or an input"
     raise InputError.at(f"{net.source.name}: cannot tell which ids are weights: {shown} {what}", None, hint)
+
+
+def _possible(net: NetFile) -> tuple[int, int]:
+    """The least and the greatest border that the operators allow; the least is greater where they contradict one another."""
+    produced = {op.id for op in net.ops}
+    low, high = 0, min(produced)
+    for op in net.ops:
+        least, most = _limits(op, produced)
+        low, high = max(low, least), high if most is None else min(high, most)
+    return low, high
 
 
 def _limits(op: NetOp, produced: set[int]) -> tuple[int, int | None]:
@@ -76,26 +89,18 @@ def _limits(op: NetOp, produced: set[int]) -> tuple[int, int | None]:
 def _from_table(path: Path, net: str) -> int | None:
     if not path.is_file():
         return None
-    source = read_source(path, "table of networks")
-    try:
-        table = json.loads(source.text)
-    except json.JSONDecodeError as error:
-        raise InputError.at(f"not JSON: {error.msg}", Span(source, error.pos, error.pos + 1)) from None
-    except RecursionError:
-        raise InputError.at(f"{path}: not a table of networks: nested too deeply") from None
+    source = Source(str(path), read_text(path, "a table of networks"))
+    table = parse_json(source)
     entry = table.get(net) if isinstance(table, dict) else None
     if entry is None:
         return None
     border = entry.get(TABLE_KEY) if isinstance(entry, dict) else None
-    if isinstance(border, bool) or not isinstance(border, int) or border < 0:
-        hint = f'expected {{"{TABLE_KEY}": N}}, N the lowest id that is not a weight'
-        raise InputError.at(f"the entry {net!r} has no whole number in {TABLE_KEY!r}", _key_span(source, net), hint)
-    return border
-
-
-def _key_span(source: Source, key: str) -> Span:
-    at = max(0, source.text.find(json.dumps(key)))
-    return Span(source, at, at + len(key) + 2)
+    if isinstance(border, int) and not isinstance(border, bool) and border >= 0:
+        return border
+    places = scan_json(source).places
+    place = places.get((net, TABLE_KEY)) or places[(net,)]
+    hint = f'expected {{"{TABLE_KEY}": N}}, N the lowest id that is not a weight'
+    raise InputError.at(f"the entry {net!r} has no whole number in {TABLE_KEY!r}", Span(source, *place.value), hint)
 
 
 def _mistakes(op: NetOp, border: int, produced: set[int], hint: str) -> Iterator[Diagnostic]:

@@ -16,7 +16,7 @@ from g10c.models.transformer.roofline import BANDWIDTH_EFFICIENCY, COMPUTE_EFFIC
 from g10c.models.transformer.tape import Tape
 
 
-def _option(default: Any, text: str) -> Any:  # noqa: ANN401 - a field has the type it is declared with
+def _option(default: Any, text: str) -> Any:
     return field(default=default, metadata={"help": text})
 
 
@@ -67,13 +67,16 @@ class TransformerBuilder(Importer):
 
     def resolved(self) -> TransformerBuilder:
         """The same options with every default that depends on others filled in."""
-        given = {name: getattr(self, name) or value for name, value in KIND_DEFAULTS[self.kind].items()}
+        defaults = KIND_DEFAULTS[self.kind]
         return replace(
             self,
-            **given,
+            vocab=self.vocab or defaults["vocab"],
+            positions=self.positions or defaults["positions"],
+            sequence=self.sequence or defaults["sequence"],
             ffn=self.ffn or 4 * self.hidden,
             head=self.head or HEADS[self.kind][0],
             compute_efficiency=self.compute_efficiency or COMPUTE_EFFICIENCY[self.dtype],
+            launch_latency=Time(self.launch_latency),
             program=self.program or f"{self.kind}_{self.layers}x{self.hidden}",
         )
 

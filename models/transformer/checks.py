@@ -40,8 +40,8 @@ LIMITS = {
 
 MIN_EFFICIENCY = 0.001
 MAX_LATENCY = Time(1_000_000_000)
-MAX_WORK = 1 << 56
-"""Bound on bytes and operations of one kernel, so that its time in nanoseconds stays below 2^63 at any efficiency."""
+MAX_WORK = 1 << 60
+"""Bound on the operations of a step's largest kernels, so that its time in nanoseconds stays below 2^63 at any efficiency."""
 
 OPTIONAL = frozenset({"ffn", "vocab", "positions", "sequence"})
 """Numbers for which 0 stands for a default."""
@@ -86,7 +86,7 @@ def _numbers(options: TransformerBuilder) -> Iterator[Diagnostic]:
         least = 0 if option in OPTIONAL else 1
         if not least <= number <= limit:
             yield _mistake(option, f"{number} is not between {least} and {limit}")
-    if 1 <= options.heads and 1 <= options.hidden and options.hidden % options.heads:
+    if min(options.heads, options.hidden) >= 1 and options.hidden % options.heads:
         near = sorted({options.hidden // options.heads * options.heads, -(-options.hidden // options.heads) * options.heads} - {0})
         hint = f"each head has hidden / heads columns; with {options.heads} heads, hidden could be {' or '.join(map(str, near))}"
         yield _mistake("heads", f"hidden width {options.hidden} is not a multiple of {options.heads} heads", hint)
@@ -106,15 +106,14 @@ def _shares(options: TransformerBuilder) -> Iterator[Diagnostic]:
         if not MIN_EFFICIENCY <= share <= 1 and not (option == "compute_efficiency" and share == 0):
             yield _mistake(option, f"{share} is not a share between {MIN_EFFICIENCY} and 1")
     if not 0 <= options.launch_latency <= MAX_LATENCY:
-        yield _mistake("launch_latency", f"{options.launch_latency!r} is not between {Time(0)!r} and {MAX_LATENCY!r}")
+        yield _mistake("launch_latency", f"{Time(options.launch_latency)!r} is not between {Time(0)!r} and {MAX_LATENCY!r}")
 
 
 def _sizes(options: TransformerBuilder) -> Iterator[Diagnostic]:
-    resolved = options.resolved()
-    tokens = resolved.batch * resolved.sequence
-    widest = max(resolved.vocab, resolved.ffn, 3 * resolved.hidden)
-    products = tokens * resolved.hidden * max(widest, resolved.sequence)
-    scores = 0 if resolved.attention == "fused" else tokens * resolved.heads * resolved.sequence
-    if 16 * max(products, scores) > MAX_WORK:
-        message = "the largest kernel of such a step has more than 2^56 operations or bytes"
+    full = options.resolved()
+    tokens = full.batch * full.sequence
+    products = 2 * full.hidden * max(full.ffn, 3 * full.hidden) + 10 * full.hidden * full.sequence
+    scores = 0 if full.attention == "fused" else 8 * full.heads * full.sequence
+    if tokens * (full.layers * (products + scores) + 2 * full.hidden * full.vocab) > MAX_WORK:
+        message = "the largest kernels of all layers have more than 2^60 operations or bytes"
         yield _mistake("batch", message, "make the batch, the sequence or the width smaller")

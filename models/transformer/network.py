@@ -141,8 +141,7 @@ def _attention(tape: Tape, arch: Architecture, name: str, query: Value, key: Val
     Products of batches of matrices address the heads by strides, so no data is moved between them.
     """
     if arch.fused:
-        dims = {"heads": arch.heads, "causal": int(mask is None)}
-        return tape.apply("attention", f"{name}.ctx", query, key, value, mask, **dims)
+        return tape.apply("attention", f"{name}.ctx", query, key, value, mask, heads=arch.heads, causal=int(mask is None))
     square = (arch.batch, arch.heads, arch.sequence, arch.sequence)
     score = tape.apply("matmul", f"{name}.score", query, key, shape=square, inner=arch.hidden // arch.heads)
     prob = _dropout(tape, arch, tape.apply("softmax", f"{name}.prob", score, mask))

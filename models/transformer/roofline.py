@@ -56,12 +56,12 @@ GPUS: dict[str, GpuSpec] = {
 
 COMPUTE_EFFICIENCY = {"f32": 0.7, "tf32": 0.6, "bf16": 0.6, "f16": 0.6}
 """Share of the peak that large matrix products reach, by precision. f32: 0.71 to 0.78 in NeuSight's measurements of GPT-2 Large's
-layers on an H100, 0.69 in the G10 artifact's profile of BERT-Base on an A100. 16 bits: with 0.6, the steps that vTrain measured on A100s
-with the largest micro-batches (data parallel, micro-batch x width of at least 8192) are predicted within 5% in the median; smaller
-micro-batches take up to twice as long as predicted. tf32 is taken to be like 16 bits, on the same tensor cores."""
+layers on an H100, 0.69 in the G10 artifact's profile of BERT-Base on an A100. 16 bits: chosen so that the steps with the largest
+micro-batches that vTrain measured on A100s under data parallelism (micro-batch x width of at least 16384) are predicted 3 to 10% too
+short, exchange of gradients not counted; smaller ones are predicted shorter still. tf32 is taken to be like 16 bits."""
 
 BANDWIDTH_EFFICIENCY = 0.8
-"""Share of the peak memory bandwidth: 0.78 to 0.82 for elementwise kernels and softmax in NeuSight's measurements on an H100."""
+"""Share of the peak memory bandwidth: 0.73 to 0.85 for large elementwise kernels and softmax in NeuSight's measurements on an H100."""
 
 LAUNCH_LATENCY = Time(3000)
 """Time from one kernel's end to the next one's first instruction; a few microseconds on all GPUs of the table."""

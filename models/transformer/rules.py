@@ -145,7 +145,7 @@ def each(slot: str, factor: int) -> Count:
 
 
 def _linear_shape(call: Call) -> Shape:
-    return call.slots["x"].shape[:-1] + (call.slots["w"].shape[0],)
+    return (*call.slots["x"].shape[:-1], call.slots["w"].shape[0])
 
 
 def _linear_product(call: Call) -> int:

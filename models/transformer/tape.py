@@ -115,15 +115,13 @@ class Tape:
 
     def _backward_call(self, call: Call) -> None:
         gradients = {f"d{result.slot}": self._gradient(call.slots[result.slot]) for result in call.rule.results}
-        passed = set(_passed(call))
-        for slot in call.rule.passes:
+        for slot in _passed(call):
             upstream = gradients["dy"]
-            if slot in passed and upstream is not None:
-                self._add_part(call.slots[slot], upstream)
+            if upstream is None:
+                raise ValueError(f"{call.name}: nothing that leads to the loss uses it")
+            self._parts[call.slots[slot].name].append(upstream)
         for kernel in call.rule.backward:
-            wanted = [slot[1:] for slot in kernel.writes if slot[1:] in call.slots and slot[1:] not in passed]
-            wanted = [slot for slot in wanted if call.slots[slot].needs_grad]
-            if wanted:
+            if wanted := _computed(kernel, call):
                 self._backward_kernel(kernel, call, wanted, gradients)
         for slot in call.rule.operands:
             if slot in call.slots:
@@ -138,16 +136,12 @@ class Tape:
         workspaces = [self._declare(self._result(call, result, Role.WORKSPACE)) for result in kernel.workspace]
         self._emit(kernel.op, reads, [*writes, *workspaces], kernel.cost(call), call.layer, "backward")
         for slot, part in zip(wanted, writes, strict=True):
-            self._add_part(call.slots[slot], part)
+            self._parts[call.slots[slot].name].append(part)
 
     def _new_part(self, value: Value) -> Value:
         single = self._uses[value.name] == 1
         name = f"{value.name}.grad" if single else f"{value.name}.grad.{len(self._parts[value.name]) + 1}"
         return self._declare(Value(name, value.shape, value.dtype, Role.GRADIENT, value.layer))
-
-    def _add_part(self, value: Value, part: Value) -> None:
-        if value.needs_grad:
-            self._parts[value.name].append(part)
 
     def _gradient(self, value: Value) -> Value | None:
         """The whole gradient of a value, summed on first demand; ``None`` for the loss and what has none."""
@@ -187,18 +181,20 @@ class Tape:
         self._ops.append(Op(name, tuple(value.name for value in reads), tuple(value.name for value in writes), attrs, origin))
 
 
-def _passed(call: Call) -> Iterator[str]:
+def _passed(call: Call) -> list[str]:
     """Operands that receive the gradient of the result as it is."""
-    for slot in call.rule.passes:
-        if call.slots[slot].shape == call.slots["y"].shape:
-            yield slot
+    return [slot for slot in call.rule.passes if call.slots[slot].needs_grad and call.slots[slot].shape == call.slots["y"].shape]
+
+
+def _computed(kernel: Kernel, call: Call) -> list[str]:
+    """Operands whose gradients a backward kernel computes in this call."""
+    passed = _passed(call)
+    slots = [gradient[1:] for gradient in kernel.writes]
+    return [slot for slot in slots if slot in call.slots and slot not in passed and call.slots[slot].needs_grad]
 
 
 def _differentiated(call: Call) -> Iterator[str]:
-    """Operands that receive a gradient from a call."""
-    passed = set(_passed(call))
-    yield from (slot for slot in call.rule.passes if slot in passed and call.slots[slot].needs_grad)
+    """Operands that receive a gradient in this call."""
+    yield from _passed(call)
     for kernel in call.rule.backward:
-        for slot in (name[1:] for name in kernel.writes):
-            if slot not in passed and slot in call.slots and call.slots[slot].needs_grad:
-                yield slot
+        yield from _computed(kernel, call)

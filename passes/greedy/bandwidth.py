@@ -1,7 +1,7 @@
 """How many bytes can still move while each kernel runs, per direction: the SSD's own budget and the PCIe link that all transfers share.
 
-A transfer takes what is free from its first kernel on, kernel after kernel. Free bytes are kept as the capacity of the kernel's ideal time less what
-earlier decisions took (G10, MICRO'23, section 4.3).
+A transfer takes what is free from its first kernel on, kernel after kernel. Free bytes are what could move during the kernel's ideal time
+less what earlier decisions took (G10, MICRO'23, section 4.3).
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def full_budgets(kernel_ticks: IntArray, costs: Costs) -> Budgets:
     """Return the budgets of a step in which nothing moves yet."""
 
     def untouched() -> Budget:
-        ssd = kernel_ticks * costs.ssd_rate
-        return Budget(ssd, kernel_ticks * costs.pcie_rate, ssd.copy())
+        ticks = kernel_ticks.astype(np.float64)
+        return Budget(ticks * costs.ssd_rate, ticks * costs.pcie_rate, ticks * costs.ssd_rate)
 
     return Budgets(untouched(), untouched())
 

@@ -29,28 +29,32 @@ class Candidates:
     length: IntArray
     """Ideal time, ticks."""
     size_bytes: IntArray
+    area: FloatArray
+    """Bytes times ideal time of the period (byte us)."""
     open: BoolArray
 
-    @property
-    def area(self) -> FloatArray:
-        """Bytes times ideal time of the period (byte ticks)."""
-        return self.size_bytes.astype(np.float64) * self.length
 
+def candidates(periods: list[Period], sizes: IntArray, starts: IntArray, ticks_per_us: float) -> Candidates:
+    """Collect the periods of the tensors that take space.
 
-def candidates(periods: list[Period], sizes: IntArray, starts: IntArray) -> Candidates:
-    """Collect the periods of the tensors that take space."""
+    Areas are the differences of times that are summed kernel after kernel through two steps in floating-point us, as the artifact has them:
+    what rounding makes of them decides which of two tensors of one size comes first that are idle equally long (``get_interval_time``).
+    """
     kept = [period for period in periods if sizes[period.tensor] > 0]
     table = np.array([(p.tensor, p.start, p.end, p.wraps) for p in kept], dtype=np.int64).reshape(-1, 4)
     tensor, start, end, wraps = (np.ascontiguousarray(column) for column in table.T)
     length = starts[end] - starts[start] + wraps * starts[-1]
-    return Candidates(tensor, start, end, wraps.astype(np.bool_), length, sizes[tensor], np.ones(len(kept), np.bool_))
+    twice_us = np.cumsum(np.concatenate([np.zeros(1), np.tile(np.diff(starts), 2) / ticks_per_us]))
+    area = (twice_us[end + wraps * (starts.size - 1)] - twice_us[start]) * sizes[tensor]
+    return Candidates(tensor, start, end, wraps.astype(np.bool_), length, sizes[tensor], area, np.ones(len(kept), np.bool_))
 
 
 def scores(found: Candidates, above: BoolArray, starts: IntArray, budgets: Budgets, costs: Costs, artifact_wrap: bool) -> FloatArray:
-    """Return for each candidate its bytes times the ideal time it would be away while memory is ``above`` its size (byte ticks); 0 if decided.
+    """Return each candidate's bytes times the ideal time that it would be away while memory is over-full (byte ticks); 0 if decided.
 
-    A tensor counts as away between the middles of the two transfers, which are estimated from the bandwidth that is still free: the SSD's, or
-    the link's where no SSD is to be used. Periods across the step's end are counted whole.
+    ``above`` tells for each kernel if more than the GPU's memory is in use. A tensor counts as away between the middles of the two
+    transfers, estimated from the bandwidth that is still free: the SSD's, or the link's where no SSD is to be used. Periods across the
+    step's end are counted whole.
     """
     ticks = np.diff(starts)
     time_above = np.concatenate([np.zeros(1, np.int64), np.cumsum(ticks * above)])
@@ -68,7 +72,10 @@ def scores(found: Candidates, above: BoolArray, starts: IntArray, budgets: Budge
 
 
 def _shifted_time_above(above: BoolArray, ticks: IntArray) -> IntArray:
-    """Return the artifact's version of the time above memory before each kernel of the next step, see ``GreedyOptions.artifact_wrap_score``."""
+    """Return the artifact's version of the time above memory before each kernel of the next step.
+
+    See ``GreedyOptions.artifact_wrap_score``.
+    """
     table = np.zeros(above.size + 1, dtype=np.int64)
     table[1:2] = -ticks.sum() * above[:1]
     table[2:] = ticks[:-1] * above[1:]
@@ -87,8 +94,8 @@ class Ranking:
     def best(self, score: FloatArray) -> int | None:
         """Return the candidate with the highest score, of equal ones with the largest area, or ``None`` when there is nothing left.
 
-        Candidates whose score is 0 are equal whatever their area. In the artifact's order the first of them may be one that was decided before,
-        which ends the search; in the stable order only having none left does.
+        Candidates whose score is 0 are equal whatever their area. In the artifact's order the first of them may be one that was decided
+        before, which ends the search; in the stable order the search ends when none is left.
         """
         if self._tie_order == "artifact":
             self._order = self._order[introsort_order(_ranks(score, self._area)[self._order])]

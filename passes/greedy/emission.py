@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from g10c.ir.step import Move, Step
-from g10c.passes.greedy.candidates import Candidates, Ranking, tie_order_of
+from g10c.passes.greedy.candidates import Candidates, tie_order_of
 from g10c.passes.greedy.options import TieOrder
-from g10c.passes.greedy.placement import Memory, Placement, Request
+from g10c.passes.greedy.placement import Memory, Placement
 from g10c.passes.greedy.pressure import Allocations
 
 IntArray = NDArray[np.int64]
@@ -33,7 +33,7 @@ def eviction_moves(step: Step, placements: Iterable[Placement]) -> list[Move]:
     """Return the evictions as decided, each period across the step's end with its prefetch."""
     moves = []
     for placed in placements:
-        moves.append(eviction_move(step, placed.request, placed))
+        moves.append(eviction_move(step, placed))
         if placed.request.wraps:
             moves.append(prefetch_move(step, placed, placed.prefetch % len(step.kernels)))
     return moves
@@ -63,14 +63,15 @@ def earliest_prefetch(memory: Memory, placed: Placement) -> int:
     return first + int(full[-1]) + 1 if full.size else first
 
 
-def peak_moves(step: Step, found: Candidates, ranking: Ranking, moved: set[int], memory: Memory, peak: int) -> list[Move]:
-    """Evict to SSD what lies idle at kernel ``peak`` and is not ``moved`` yet, largest area first, until memory there is well below the line.
+def peak_moves(step: Step, found: Candidates, by_area: IntArray, moved: set[int], memory: Memory, peak: int) -> list[Move]:
+    """Evict to SSD what lies idle at kernel ``peak`` and is not ``moved`` yet, largest area first, until memory there is below the line.
 
     Nothing fetches it again before its next use demands it.
     """
     moves = []
-    for candidate in ranking.by_area().tolist():
-        if memory.gpu[peak] < memory.line * PEAK_SHARE:
+    level = int(memory.gpu[peak])
+    for candidate in by_area.tolist():
+        if level < memory.line * PEAK_SHARE:
             break
         start, end, size = int(found.start[candidate]), int(found.end[candidate]), int(found.size_bytes[candidate])
         if candidate in moved or found.wraps[candidate] or not start <= peak < end:
@@ -78,8 +79,7 @@ def peak_moves(step: Step, found: Candidates, ranking: Ranking, moved: set[int],
         tensor = int(found.tensor[candidate])
         moves.append(Move(start, "evict", tensor, "ssd", 0, step.tensors[tensor].size_bytes))
         memory.gpu[start + 1 : end] -= size
-        if start == peak:
-            memory.gpu[peak] -= size
+        level -= size
     return moves
 
 
@@ -89,9 +89,10 @@ def in_issue_order(moves: list[Move], tie_order: TieOrder) -> list[Move]:
     return [moves[index] for index in tie_order_of(slots, tie_order).tolist()]
 
 
-def eviction_move(step: Step, request: Request, placed: Placement) -> Move:
-    """Return the eviction of a period, issued with its first kernel."""
-    return Move(request.start, "evict", request.tensor, placed.tier, 0, step.tensors[request.tensor].size_bytes)
+def eviction_move(step: Step, placed: Placement) -> Move:
+    """Return the eviction of a period, issued at its first kernel."""
+    tensor = placed.request.tensor
+    return Move(placed.request.start, "evict", tensor, placed.tier, 0, step.tensors[tensor].size_bytes)
 
 
 def prefetch_move(step: Step, placed: Placement, slot: int) -> Move:

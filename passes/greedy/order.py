@@ -1,8 +1,8 @@
 """The order in which the C++ library that the artifact was built with (libstdc++ ``std::sort``) leaves equal elements.
 
-The artifact sorts its candidates anew for every decision, most of them with equal keys, and its moves by kernel only. Which of the equal ones
-comes first is then a matter of the sorting algorithm: introsort, that is quicksort with the median of three down to runs of 16, heapsort for
-what quicksort does not split well, and insertion sort at last. Only the first two reorder equal elements; the last is stable.
+The artifact sorts its candidates anew for every decision, most of them with equal keys, and its moves by kernel only. Which of the equal
+ones comes first is then a matter of the sorting algorithm: introsort, that is quicksort with the median of three down to runs of 16,
+heapsort for what quicksort does not split well, and insertion sort at last. Only the first two reorder equal elements; the last is stable.
 """
 
 from __future__ import annotations
@@ -59,14 +59,15 @@ def _order_of_equals(count: int, depth: int) -> IntArray:
 def _partition(key: IntArray, order: IntArray) -> int:
     """Partition both views in place around the median of three; return where the second part begins.
 
-    The k-th element from the left that is not below the pivot changes places with the k-th from the right that is not above it, until they cross.
+    The k-th element from the left that is not below the pivot changes places with the k-th from the right that is not above it, until
+    they cross.
     """
     median = _median_position(key)
     for view in (key, order):
         view[0], view[median] = view[median], view[0]
     rest, moved = key[1:], order[1:]
-    left = np.flatnonzero(rest >= key[0])
-    right = np.flatnonzero(rest <= key[0])[::-1]
+    left = (rest >= key[0]).nonzero()[0]
+    right = (rest <= key[0]).nonzero()[0][::-1]
     shorter = min(left.size, right.size)
     swaps = int(np.count_nonzero(left[:shorter] < right[:shorter]))
     for view in (rest, moved):
@@ -79,13 +80,11 @@ def _partition(key: IntArray, order: IntArray) -> int:
 
 def _median_position(key: IntArray) -> int:
     """Return the position of the median of the second, the middle and the last element."""
-    candidates = (1, key.size // 2, key.size - 1)
-    a, b, c = (int(key[position]) for position in candidates)
+    second, middle, last = 1, key.size // 2, key.size - 1
+    a, b, c = int(key[second]), int(key[middle]), int(key[last])
     if a < b:
-        chosen = 1 if b < c else 2 if a < c else 0
-    else:
-        chosen = 0 if a < c else 2 if b < c else 1
-    return candidates[chosen]
+        return middle if b < c else last if a < c else second
+    return second if a < c else last if b < c else middle
 
 
 def _heapsort(key: IntArray, order: IntArray) -> None:

@@ -16,8 +16,8 @@ IntArray = NDArray[np.int64]
 
 Rejection = Literal["relieved", "single_kernel", "too_short", "host_full", "no_bandwidth"]
 REJECTIONS: tuple[Rejection, ...] = ("relieved", "single_kernel", "too_short", "host_full", "no_bandwidth")
-"""Why a period is not moved: no kernel in it is above the line any more; it has one kernel; it is shorter than the transfers with their margin;
-host memory is full; the bandwidth left does not let the prefetch begin after the eviction."""
+"""Why a period is not moved: no kernel in it is above the line any more; it has one kernel; it is shorter than the transfers with their
+margin; host memory is full; the bandwidth left does not let the prefetch begin after the eviction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A period that is moved away. ``evicted`` is the kernel during which the eviction ends and ``prefetch`` the one at which the prefetch begins.
+    """A period that is moved away: the eviction ends during kernel ``evicted``, the prefetch begins with kernel ``prefetch``.
 
     Both count on past the number of kernels into the next step where the period ``wraps``. The tensor is away in between, both excluded.
     """
@@ -140,7 +140,10 @@ def _place_long(planner: Planner, request: Request, transfer: Transfer) -> Place
 
 
 def _place_short(planner: Planner, request: Request, transfer: Transfer) -> Placement | Rejection:
-    """Place a period that is long enough for host memory only. Its bytes count there from now on even when bandwidth forbids it, as in the artifact."""
+    """Place a period that is long enough for host memory only.
+
+    Its bytes count there from now on even if bandwidth then forbids the move (artifact, ``scheduling_prefetch``).
+    """
     if not planner.memory.host_has_room(request.size_bytes):
         return "host_full"
     _hold_in_host(planner, request)

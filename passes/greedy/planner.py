@@ -62,7 +62,7 @@ class GreedyPlan:
 def plan_greedy(step: Step, machine: Machine, options: GreedyOptions | None = None) -> GreedyPlan:
     """Plan the moves of ``step`` on ``machine``.
 
-    Deterministic, and a plan always results: where memory use cannot be brought below the line, the statistics say so (``kernels_above_line``).
+    Deterministic, and a plan always results: where memory use cannot be brought below the line, ``kernels_above_line`` says so.
     """
     options = options or GreedyOptions()
     lifetimes = liveness(step)
@@ -80,16 +80,16 @@ def plan_greedy(step: Step, machine: Machine, options: GreedyOptions | None = No
     host = machine.host.memory if "host" in options.targets else 0
     memory = Memory(pressure.copy(), line, np.zeros(len(step.kernels), np.int64), host)
     planner = Planner(starts, costs, options.delta, full_budgets(np.diff(starts), costs), memory)
-    found = candidates(inactive_periods(step, lifetimes), sizes, starts)
+    found = candidates(inactive_periods(step, lifetimes), sizes, starts, options.clock_ghz * 1000)
     ranking = Ranking(found, options.tie_order)
     decisions = _decide_until_it_fits(planner, found, ranking, machine.gpu.usable, options)
     placements = [decision for decision in decisions.values() if isinstance(decision, Placement)]
 
     moves += eviction_moves(step, placements)
     moves += prefetch_moves(step, placements, memory, options.eager_prefetch, options.tie_order)
-    if options.evict_at_peak and pressure.size:
+    if options.evict_at_peak and costs.ssd_rate > 0 and pressure.size:
         moved = {placed.request.candidate for placed in placements}
-        moves += peak_moves(step, found, ranking, moved, memory, int(pressure.argmax()))
+        moves += peak_moves(step, found, ranking.by_area(), moved, memory, int(pressure.argmax()))
     return GreedyPlan(
         tuple(in_issue_order(moves, options.tie_order)), memory.gpu, _statistics(found, decisions, pressure, memory, moves, sizes)
     )

@@ -30,7 +30,10 @@ def target_line(machine: Machine, options: GreedyOptions) -> int:
 
 
 def allocations(lifetimes: Lifetimes, sizes: IntArray, starts: IntArray, costs: Costs, options: GreedyOptions) -> Allocations:
-    """Place ``alloc`` early enough for its cost to pass before the birth, and ``free`` at the death, of every intermediate that takes space."""
+    """Place ``alloc`` and ``free`` of every intermediate that takes space.
+
+    ``alloc`` comes as long before the birth as allocating takes, but not before the step; ``free`` at the death.
+    """
     chosen = ~lifetimes.persistent & lifetimes.used & (sizes > 0)
     if options.first_tensor_is_input:
         chosen[:1] = False
@@ -52,11 +55,12 @@ def after_allocations(initial: IntArray, sizes: IntArray, plan: Allocations, cou
     held = sizes[plan.tensors[:count]]
     np.add.at(change, plan.alloc_slots[:count], held)
     np.subtract.at(change, plan.free_slots[:count], held)
-    return initial - held.sum() + np.cumsum(change)[:-1]
+    pressure: IntArray = initial - held.sum() + np.cumsum(change)[:-1]
+    return pressure
 
 
 def tensors_until_it_fits(initial: IntArray, sizes: IntArray, plan: Allocations, line: int) -> int:
-    """Return how many tensors, in order, have to be allocated and freed before no kernel is above ``line``; all if that does not suffice."""
+    """Return how many tensors, in order, have to be allocated and freed until no kernel is above ``line``; all if that is not enough."""
     low, high = 0, plan.tensors.size
     while low < high:
         middle = (low + high) // 2

@@ -11,8 +11,11 @@ import pytest
 
 from g10c.compiler.step_of import step_of
 from g10c.compiler.vitality import inactive_periods, liveness
+from g10c.ir.parser import parse_program
+from g10c.ir.printer import print_program
 from g10c.ir.program import Level, Op, Program, Role
 from g10c.ir.source import Span
+from g10c.ir.verifier import verify
 from g10c.models.g10.importer import G10Importer
 from g10c.models.g10.rules import artifact_name
 
@@ -161,6 +164,14 @@ def test_everything_cites_its_line(imported: Import):
         if tensor.role in (Role.WEIGHT, Role.INPUT, Role.ACTIVATION):
             assert tensor.location.text == tensor.name[1:]
     assert [bert.tensors[name].location.line for name in ("x215", "w2", "x211")] == [1, 4, 5]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("case", ["BERT_Base-256", "VIT-1280"])
+def test_programs_are_legal_and_round_trip(case: str, imported: Import):
+    program = imported(case)
+    assert verify(program, Level.TRACED) == []
+    text = print_program(program)
+    assert print_program(parse_program(text)) == text
 
 
 @pytest.mark.parametrize("case", ["BERT_Base-256", "VIT-1024"])
