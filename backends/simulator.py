@@ -61,9 +61,9 @@ def _simulate(program: Program, step: Step, machine: Machine, steps: int, ideal:
         from g10c.backends.direct.runner import simulate_direct
 
         return simulate_direct(step, moves, machine, steps=steps, timeline=timeline)
-    from g10c.backends.uvm.runner import simulate_uvm
+    from g10c.backends.uvm_adapter import simulate_paged
 
-    return simulate_uvm(step, moves, machine, steps=steps, timeline=timeline)
+    return simulate_paged(step, moves, machine, steps, timeline)
 
 
 def _require_times(program: Program) -> None:

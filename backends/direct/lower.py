@@ -38,7 +38,9 @@ class Lowering:
     plan: Plan
     begin: State
     number: int
-    """Number of the step, from 1. The first may fetch persistent tensors at their first use."""
+    """Number of the step, from 1."""
+    displaced: frozenset[int] = frozenset()
+    """Tensors that may be fetched from where they are, at their first use if not before."""
     problems: list[Diagnostic] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -96,12 +98,12 @@ class Lowering:
     def _prefetch(self, directive: Move) -> None:
         found = count(self._state[directive.tensor], directive.start, directive.end)
         tier = tier_of(directive)
-        cold = self.number == 1 and self._step.tensors[directive.tensor].persistent
+        displaced = directive.tensor in self.displaced
         for place, size in found.items():
             if place is Place.ABSENT:
                 hint = "alloc makes room for a tensor that is yet to be written"
                 self._refuse(directive, f"{human_size(size)} of it are nowhere", hint, Place.GPU)
-            elif place in _OFF_GPU and place is not tier and cold:
+            elif place in _OFF_GPU and place is not tier and displaced:
                 self._emit(directive, size, {place: Place.GPU}, tier=place)
             elif place in _OFF_GPU and place is not tier:
                 self._refuse(directive, f"{human_size(size)} of it are on {place}", f"write {{from = {place}}}", Place.GPU)
@@ -118,11 +120,11 @@ class Lowering:
             self._move_whole(tensor, {Place.UNSET: Place.GPU})
 
     def _bring(self, kernel: int, tensor: int, reads: bool) -> None:
-        """See to a tensor that is not all in GPU memory with data: it may be written, or fetched in the first step; else it is missing."""
+        """See to a tensor that is not all in GPU memory with data: it may be about to be written, or displaced; else it is missing."""
         storage = self._step.tensors[tensor]
         found = count(self._state[tensor], 0, storage.size_bytes)
         for place, size in found.items():
-            if place in _OFF_GPU and self.number == 1 and storage.persistent:
+            if place in _OFF_GPU and tensor in self.displaced:
                 first_use = Move(kernel, "prefetch", tensor, None, 0, storage.size_bytes)
                 self._emit(first_use, size, {place: Place.GPU}, implicit=True, tier=place)
             elif place is Place.UNSET and reads:

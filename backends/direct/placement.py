@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from g10c.backends.direct.actions import sizes, tier_of
 from g10c.backends.direct.extents import Extents, Place, State, count, move, whole
@@ -13,12 +14,20 @@ from g10c.ir.step import Move, Step
 from g10c.ir.values import human_size
 
 
-def initial_state(step: Step, moves: Sequence[Move], machine: Machine) -> State:
-    """The state in which the first step begins: persistent tensors are somewhere, all others nowhere.
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The state in which the first step begins, and the persistent tensors that do not begin where the plan wants them."""
+
+    state: State
+    displaced: frozenset[int] = frozenset()
+
+
+def place(step: Step, moves: Sequence[Move], machine: Machine) -> Placement:
+    """Find the state in which the first step begins: persistent tensors are somewhere, all others nowhere.
 
     A persistent tensor begins where the plan leaves it at the end of a step, because the next step begins there: on the tier of its last
     eviction, or on the GPU. What does not fit there begins, in order of declaration, on the GPU as long as that has room, then in host
-    memory, then on the SSD; the first step fetches it at its first use.
+    memory, then on the SSD: it is displaced, and the first step fetches it at its first use.
     Raises :class:`InfeasibleError` when persistent tensors fit nowhere.
     """
     left = _left_by_plan(step, moves)
@@ -34,12 +43,13 @@ def initial_state(step: Step, moves: Sequence[Move], machine: Machine) -> State:
         else:
             later.append(number)
     for number in later:
-        choices = [whole(step.tensors[number].size_bytes, place) for place in (Place.GPU, Place.HOST, Place.SSD)]
+        choices = [whole(step.tensors[number].size_bytes, tier) for tier in (Place.GPU, Place.HOST, Place.SSD)]
         state[number] = next((extents for extents in choices if _take(room, extents)), ())
     nowhere = [number for number in later if not state[number]]
     if nowhere:
         raise _fit_nowhere(step, machine, nowhere)
-    return tuple(state)
+    wanted_on_gpu = (number for number in later if left[number] != state[number])
+    return Placement(tuple(state), frozenset(wanted_on_gpu))
 
 
 def _left_by_plan(step: Step, moves: Sequence[Move]) -> dict[int, Extents]:
@@ -55,10 +65,10 @@ def _left_by_plan(step: Step, moves: Sequence[Move]) -> dict[int, Extents]:
 def _take(room: dict[Place, int], extents: Extents) -> bool:
     """Take the room that extents need, on every place of theirs or on none."""
     needed = count(extents, 0, extents[-1][1]) if extents else {}
-    if any(size > room[place] for place, size in needed.items()):
+    if any(size > room[tier] for tier, size in needed.items()):
         return False
-    for place, size in needed.items():
-        room[place] -= size
+    for tier, size in needed.items():
+        room[tier] -= size
     return True
 
 

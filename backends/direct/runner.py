@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from g10c.backends.direct.checks import check_machine, check_moves
 from g10c.backends.direct.deadlock import deadlock
-from g10c.backends.direct.extents import State
 from g10c.backends.direct.lower import Lowered, Lowering
 from g10c.backends.direct.memory import TIER_NAMES
-from g10c.backends.direct.placement import initial_state
+from g10c.backends.direct.placement import Placement, place
 from g10c.backends.direct.places import Places
 from g10c.backends.direct.plan import Plan
 from g10c.backends.direct.player import Player
@@ -44,7 +43,7 @@ def simulate_direct(
       (:mod:`~g10c.backends.direct.copies`); both of a direction share PCIe max-min fairly (:mod:`~g10c.backends.direct.links`).
     * Tensors that the plan does not allocate or free are allocated at their first kernel and freed after their last
       (:class:`~g10c.backends.direct.plan.Plan`). For where persistent tensors begin see
-      :func:`~g10c.backends.direct.placement.initial_state`.
+      :func:`~g10c.backends.direct.placement.place`.
 
     ``timeline`` keeps copies and memory samples. ``kernel_locations`` and ``move_locations``, by number, are where diagnostics point to.
     Of the machine, ``gpu`` (but not the cost of allocating, since a runtime of this kind has a pool), ``host``, ``pcie`` and ``ssd`` count.
@@ -57,33 +56,28 @@ def simulate_direct(
     places = Places(step, kernel_locations, move_locations)
     check_moves(places, moves)
     check_machine(places, moves, machine)
-    begin = initial_state(step, moves, machine)
+    begin = place(step, moves, machine)
     plan = _lower_all(Plan.of(places, moves), begin, steps)
-    player = Player(step, machine, begin, plan, timeline)
+    player = Player(step, machine, begin.state, plan, timeline)
     if not player.run():
         raise deadlock(player, places)
     return _result(player, machine, plan)
 
 
-def _lower_all(plan: Plan, begin: State, steps: int) -> list[Lowered]:
-    """Lower every step; one that begins as the step before it, both after the first, is the same."""
+def _lower_all(plan: Plan, begin: Placement, steps: int) -> list[Lowered]:
+    """Lower every step; one that begins as the step before it is the same, except where the first had displaced tensors."""
     lowered: list[Lowered] = []
-    state = begin
+    before, state = None, begin.state
     for number in range(1, steps + 1):
-        if number > 1 and state == begin and not _first_only(lowered[-1]):
+        if state == before and (number > 2 or not begin.displaced):
             lowered.append(lowered[-1])
             continue
-        lowering = Lowering(plan, state, number)
+        lowering = Lowering(plan, state, number, begin.displaced if number == 1 else frozenset())
         lowered.append(lowering.lower())
         if lowering.problems:
             raise InfeasibleError(lowering.problems)
-        begin, state = state, lowered[-1].end
+        before, state = state, lowered[-1].end
     return lowered
-
-
-def _first_only(lowered: Lowered) -> bool:
-    """Whether a step does what only the first may do."""
-    return any(action.cause == "policy" and action.kind == "prefetch" for actions in lowered.slots for action in actions)
 
 
 def _result(player: Player, machine: Machine, plan: Sequence[Lowered]) -> SimResult:

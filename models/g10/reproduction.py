@@ -26,12 +26,9 @@ MACHINE = "g10-paper"
 PIPELINES: dict[str, str] = {
     "base-uvm": "",
     "ideal": "",
-    "g10": "migrate{{solver=greedy,memory_line={memory_line}}}",
+    "g10": "migrate{{solver=greedy,memory_line={memory_line},preallocate=until-fits}}",
 }
 """What a user would type for each policy of the paper; ``ideal`` is ``g10c sim --ideal``."""
-
-WEIGHTS_BELOW: dict[str, int] = {"BERT_Base": 210, "VIT": 184, "NeRF": 7}
-"""Ids of weights are below these (the artifact's ``trans_borden``, in ``src/resources/genconfigs.py``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +72,6 @@ def import_case(layout: Layout, model: str, batch: int) -> Program:
         all_fault_times=optional("PF"),
         output_fault_times=optional("InputPF"),
         workspace=optional("Workspace"),
-        weights_below=None if (layout.nets / "nets.json").is_file() else WEIGHTS_BELOW.get(model),
     ).load()
 
 

@@ -72,7 +72,6 @@ def test_directions_do_not_share():
 def test_a_prefetch_follows_the_eviction_of_the_same_bytes():
     result = PAIR.run("1 evict x host\n1 prefetch x host", timeline=True)
     assert [(copy.link, copy.start_ns, copy.end_ns) for copy in result.copies] == [("gpu_to_host", 10, 50), ("host_to_gpu", 50, 90)]
-    assert result.peak_bytes == {"gpu": 120, "host": 40, "ssd": 0} if machine().gpu.usable >= 120 else result.peak_bytes["gpu"] <= 100
 
 
 def test_a_prefetch_takes_a_new_place_while_its_eviction_is_under_way_where_there_is_room():
@@ -121,14 +120,18 @@ def test_an_explicit_allocation_before_the_first_use_takes_room_from_then_on():
 def test_room_is_granted_in_order_of_issue():
     model = Model({"a": 60, "b": 50, "c": 30}, [(10, "", "a"), (10, "", "c"), (10, "a", ""), (10, "", "b c")])
     assert starts(model.run("1 alloc c\n3 alloc b")) == [0, 10, 20, 30]
-    late = model.run("1 evict a host\n1 alloc b\n1 alloc c\n2 free a\n2 prefetch a host".replace("2 free a\n", ""), machine(gpu=140))
-    assert starts(late) == [0, 10, 130, 140], "c has its room at once: b, before it, has its own"
-    behind = model.run("1 evict a host\n1 alloc b\n1 alloc c\n2 prefetch a host", machine(gpu=100))
-    assert starts(behind)[1] == 70, "c, for which there would be room, waits until b has its own"
+    roomy = model.run("1 evict a host\n1 alloc b\n1 alloc c\n2 prefetch a host", machine(gpu=140))
+    assert starts(roomy) == [0, 10, 130, 140], "c has its room at once: b, before it, has its own"
+
+
+def test_an_allocation_does_not_overtake_one_that_waits():
+    model = Model({"a": 60, "b": 50, "c": 30}, [(10, "", "a"), (10, "", "c"), (10, "", "b c"), (10, "a", "")])
+    result = model.run("1 evict a host\n1 alloc b\n1 alloc c\n3 prefetch a host")
+    assert starts(result) == [0, 70, 80, 150], "there would be room for c at 10, but b comes first and has none until 70"
 
 
 def test_reserved_memory_is_not_for_the_program():
-    assert stalls(SWAP.run("1 evict a host\n3 prefetch a host", machine(gpu=150))) == [0, 0, 0, 40]
+    assert stalls(SWAP.run("1 evict a host\n3 prefetch a host", machine(gpu=150))) == [0, 0, 0, 100], "nothing waits for a to leave but its own prefetch"
     assert stalls(SWAP.run("1 evict a host\n3 prefetch a host", machine(gpu=150, reserved=50))) == [0, 0, 50, 60]
 
 
@@ -154,7 +157,7 @@ WRAP = Model({"w": (80,), "x": 60}, [(50, "", ""), (10, "w", ""), (50, "", "x"),
 def test_what_a_step_leaves_the_next_one_finds():
     plan = "0 prefetch w host\n2 evict w host"
     first, second = WRAP.run(plan), WRAP.run(plan, steps=2)
-    assert starts(first) == [80, 130, 220, 270][0:0] + [0, 80, 170, 220]
+    assert starts(first) == [0, 80, 170, 220]
     assert stalls(first) == [0, 30, 80, 0], "w begins on the host, where the plan leaves it"
     assert starts(second) == starts(first)
     assert (second.steps, second.iteration_time_ns) == (2, 270)
@@ -162,12 +165,8 @@ def test_what_a_step_leaves_the_next_one_finds():
 
 
 def test_copies_go_on_beyond_the_end_of_the_step():
-    model = Model({"w": (80,), "x": 60}, [(50, "", ""), (10, "", "x"), (10, "w", "")])
-    plan = "0 evict w host\n1 free x\n2 free x\n2 prefetch w host".replace("1 free x\n", "")
-    first = model.run(plan)
-    assert starts(first) == [0, 80, 170]
-    at_end = "1 prefetch w host 0..80\n3 evict w host"
-    result = Model({"w": (80,)}, [(50, "", ""), (10, "w", ""), (10, "", "")]).run(at_end, steps=2, timeline=True)
+    model = Model({"w": (80,)}, [(50, "", ""), (10, "w", ""), (10, "", "")])
+    result = model.run("1 prefetch w host\n3 evict w host", steps=2, timeline=True)
     assert [(copy.link, copy.start_ns, copy.end_ns, copy.bytes) for copy in result.copies] == [
         ("gpu_to_host", 0, 80, 80),
         ("host_to_gpu", 80, 160, 80),
@@ -190,14 +189,12 @@ def test_a_step_whose_copies_outlast_it_says_so():
     assert model.run("1 evict w host\n0 prefetch w host", steps=2).notes == ()
 
 
-def test_a_step_that_fits_in_no_way_begins_on_the_host_and_fetches_at_first_use():
-    model = Model({"w": (60,), "v": (60,)}, [(10, "w", ""), (10, "v", ""), (10, "", "")])
-    plan = "1 evict w host\n3 evict v host\n3 prefetch w host"
-    first = model.run(plan)
-    assert used(first) == {"gpu_to_host": (60, 60)} | ({"host_to_gpu": (60, 60)})
-    kept = Model({"w": (60,), "v": (60,), "u": (60,)}, [(10, "w", ""), (10, "v", "")]).run("1 evict w host\n2 evict u host", timeline=True)
-    assert kept.copies[-1] == Copy("host_to_gpu", "v", 70, 130, 60, "policy"), "v has no room on the GPU when the step begins"
-    assert kept.notes[-1] == "persistent tensors that did not fit in GPU memory at the beginning were fetched at their first use: 60 B"
+def test_weights_that_do_not_fit_together_begin_on_the_host_and_are_fetched_at_first_use():
+    model = Model({"w": (60,), "v": (60,)}, [(10, "w", ""), (10, "v", "")])
+    result = model.run("1 evict w host\n2 prefetch w host", timeline=True)
+    assert result.copies == (Copy("gpu_to_host", "w", 10, 70, 60, "directive"), Copy("host_to_gpu", "v", 70, 130, 60, "policy"))
+    assert result.iteration_time_ns == 140, "v has no room on the GPU when the step begins, and is fetched when w has left"
+    assert result.notes[-1] == "persistent tensors that did not fit in GPU memory at the beginning were fetched at their first use: 60 B"
 
 
 def test_directives_of_the_current_kernel_overtake_where_else_nothing_could_proceed():
@@ -210,7 +207,7 @@ def test_directives_of_the_current_kernel_overtake_where_else_nothing_could_proc
 
 
 def test_tensors_that_the_plan_forgets_are_dropped_at_the_end_of_the_step():
-    result = PAIR.run("2 free x 0..10", steps=3) if False else PAIR.run("3 free x 0..10", steps=3)
+    result = PAIR.run("3 free x 0..10", steps=3)
     assert result.notes == ("the plan leaves tensors unfreed, dropped at the end of the step: %x",)
     assert result.peak_bytes["gpu"] == 80
 
@@ -231,7 +228,6 @@ def test_a_timeline_is_kept_on_demand():
     assert result.memory == (
         MemorySample(0, 60, 0, 0),
         MemorySample(10, 90, 60, 0),
-        MemorySample(20, 90, 60, 0),
         MemorySample(70, 90, 60, 0),
         MemorySample(80, 90, 60, 0),
         MemorySample(140, 90, 0, 0),
@@ -240,6 +236,6 @@ def test_a_timeline_is_kept_on_demand():
 
 @pytest.mark.parametrize("length", [2000])
 def test_long_chains_of_directives_do_not_exhaust_the_stack(length):
-    model = Model({"a": 60, "b": 60, "c": 0}, [(10, "", "a"), (10, "", "b"), (10, "", "")])
-    chain = "\n".join(["1 evict a host", "1 alloc b", *["1 free b", "1 alloc b"] * length])
-    assert starts(model.run(chain)) == [0, 70, 80]
+    model = Model({"a": 60, "b": 60}, [(10, "", "a"), (10, "", "b"), (10, "a", "")])
+    chain = "\n".join(["1 evict a host", "1 alloc b", *["1 free b", "1 alloc b"] * length, "2 free b", "2 prefetch a host"])
+    assert starts(model.run(chain)) == [0, 70, 140]

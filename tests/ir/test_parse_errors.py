@@ -1,5 +1,7 @@
 """Texts with mistakes: all of them are found, each at its place, with what was expected."""
 
+from pathlib import Path
+
 import pytest
 
 from g10c.ir.errors import InputError
@@ -168,7 +170,9 @@ def test_program_attributes() -> None:
 
 
 def test_all_mistakes_of_a_text_together() -> None:
-    text = HEAD + "%b = relu.forward(%a\n%b = rellu.forward(%a)\ntensor %c : f32 input\n%b = relu.forward(%c)\n%b = relu.forward(%a) {x = 1}\n"
+    text = (
+        HEAD + "%b = relu.forward(%a\n%b = rellu.forward(%a)\ntensor %c : f32 input\n%b = relu.forward(%c)\n%b = relu.forward(%a) {x = 1}\n"
+    )
     assert [error.split(" ")[0] for error in errors(text)] == ["5:18", "6:6", "7:13", "9:24"]  # %c is not missed in line 8
 
 
@@ -207,10 +211,15 @@ def test_json_is_recognised() -> None:
     assert errors("\n{}")[0].endswith("| this looks like JSON; a plan is read as a plan")
 
 
-def test_files_that_cannot_be_read(tmp_path) -> None:  # noqa: ANN001
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "net.ir").write_text("")
     (tmp_path / "latin.ir").write_bytes(b"g10c.ir 1\nprogram \xe9")
-    for name, expected in {"nett.ir": "no such file", "": "this is a folder", "net.ir": "the file is empty", "latin.ir": "not UTF-8"}.items():
+    for name, expected in {
+        "nett.ir": "no such file",
+        "": "this is a folder",
+        "net.ir": "the file is empty",
+        "latin.ir": "not UTF-8",
+    }.items():
         with pytest.raises(InputError, match=expected) as caught:
             load_program(tmp_path / name)
         assert str(tmp_path / name) in str(caught.value)

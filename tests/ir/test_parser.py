@@ -1,5 +1,8 @@
 """Text to programs: what each form of a statement and of a value means."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from g10c.ir.parser import load_program, parse_program
@@ -97,8 +100,10 @@ def test_types_inside_ranges_and_lists() -> None:
     assert [type(item) for item in items] == [Time, Size, int, Ident]
 
 
-@pytest.mark.parametrize("change", [lambda t: t.replace("\n", "\r\n"), lambda t: t.replace("\n", "\r"), lambda t: "\ufeff" + t, lambda t: t + "\n\n# x"])
-def test_line_ends_and_marks(change) -> None:  # noqa: ANN001
+@pytest.mark.parametrize(
+    "change", [lambda t: t.replace("\n", "\r\n"), lambda t: t.replace("\n", "\r"), lambda t: "\ufeff" + t, lambda t: t + "\n\n# x"]
+)
+def test_line_ends_and_marks(change: Callable[[str], str]) -> None:
     text = "g10c.ir 1\nprogram x\ntensor %a : f32[2]  weight\n%a = apply_grad(%a)\n"
     program = parse_program(change(text))
     assert [op.name for op in program.ops] == ["apply_grad"]
@@ -117,7 +122,7 @@ def test_long_lines() -> None:
     assert op.attrs["my.list"] == (1,) * 20_000
 
 
-def test_load(tmp_path) -> None:  # noqa: ANN001
+def test_load(tmp_path: Path) -> None:
     path = tmp_path / "a.ir"
     path.write_bytes(b"\xef\xbb\xbfg10c.ir 1\r\nprogram a\r\n")
     assert load_program(path).name == "a"

@@ -1,0 +1,94 @@
+"""``migrate``: evictions and prefetches so that the step fits in GPU memory and runs fast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from g10c.compiler.analyses import DEF_USE, LIFETIMES, PERIODS, STEP
+from g10c.compiler.options import OptionError
+from g10c.compiler.pass_base import Pass, PassContext, option
+from g10c.compiler.step_of import with_moves
+from g10c.ir.program import Level
+from g10c.ir.step import Tier
+from g10c.ir.values import Ident, human_size
+from g10c.passes.vitality import VitalityPass
+
+if TYPE_CHECKING:
+    from g10c.ir.program import Program
+    from g10c.passes.greedy.options import GreedyOptions
+    from g10c.passes.greedy.planner import GreedyStatistics
+
+
+@dataclass(frozen=True)
+class MigratePass(Pass):
+    """Plans evictions to host memory and SSD and prefetches back, so that the step fits in GPU memory.
+
+    `solver=greedy` is G10's smart tensor migration (MICRO'23, section 4.3). It takes the inactive period that relieves memory
+    most, evicts the tensor to SSD or host where bandwidth allows, and prefetches as early as memory allows.
+    Runs `vitality` first where that has not been done, and replaces the directives that are there.
+    """
+
+    name = "migrate"
+    gives = Level.PLANNED
+    preserves = frozenset({STEP, LIFETIMES, PERIODS, DEF_USE})
+
+    solver: Literal["greedy"] = option("greedy", "how to plan: greedy is G10's own algorithm")
+    target: tuple[Tier, ...] = option(("host", "ssd"), "tiers that tensors may move to")
+    runtime: Literal["uvm", "direct"] = option("uvm", "what executes the plan: unified memory, or explicit copies only")
+    memory_line: float = option(1.0, "factor on the memory line (0.99 of GPU memory) below which memory use is brought")
+    delta: float = option(0.5, "an inactive period is worth moving when longer than 2 + delta transfers")
+    preallocate: Literal["always", "until-fits", "never"] = option(
+        "always", "intermediates that get alloc and free; G10 stops when the step fits"
+    )
+    eager_prefetch: bool = option(True, "prefetch as early as memory allows, not just in time")
+
+    def __post_init__(self) -> None:
+        """Refuse values outside their range."""
+        if not 0 < self.memory_line <= 100:
+            raise OptionError(
+                f"memory_line: expected a factor above 0, at most 100, found {self.memory_line}", "1.0 plans for all of GPU memory"
+            )
+        if not 0 <= self.delta <= 1000:
+            raise OptionError(f"delta: expected a margin from 0 to 1000, found {self.delta}", "G10 uses 0.5")
+        if not self.target:
+            raise OptionError("target: expected at least one tier, found none", "write target=[host,ssd], target=host or target=ssd")
+
+    def run(self, program: Program, context: PassContext) -> Program:
+        """Plan and insert; see the class."""
+        from g10c.passes.greedy.planner import plan_greedy
+
+        if program.level < Level.PLANNED:
+            annotated = VitalityPass().run(program, context)
+            context.analyses.preserve(program, annotated, VitalityPass.preserves)
+            program = annotated
+        plan = plan_greedy(context.analysis(STEP, program), context.machine, self.greedy_options())
+        _report(plan.statistics, context)
+        return with_moves(program, plan.moves).with_attrs(runtime=Ident(self.runtime))
+
+    def greedy_options(self) -> GreedyOptions:
+        """The options as the planner takes them."""
+        from g10c.passes.greedy.options import GreedyOptions
+
+        return GreedyOptions(
+            memory_line=self.memory_line,
+            delta=self.delta,
+            targets=self.target,
+            preallocate=self.preallocate,
+            eager_prefetch=self.eager_prefetch,
+        )
+
+
+def _report(found: GreedyStatistics, context: PassContext) -> None:
+    context.count("periods moved", found.taken)
+    context.count("periods considered", found.considered)
+    context.count("bytes evicted to host", found.evicted_to_host_bytes)
+    context.count("bytes evicted to ssd", found.evicted_to_ssd_bytes)
+    context.count("planned GPU peak bytes", found.peak_after_bytes)
+    for reason, number in found.rejected.items():
+        context.count(f"periods rejected: {reason}", number)
+    if found.kernels_above_line:
+        context.note(
+            f"migrate: {found.kernels_above_line} kernels stay above the memory line "
+            f"({human_size(found.memory_line_bytes)}; peak {human_size(found.peak_after_bytes)}): they will wait for demand paging"
+        )
