@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 
 class Time(int):
@@ -78,10 +78,11 @@ def parse_quantity(text: str, units: dict[str, int]) -> int:
         found = f"unit {unit!r}" if unit else "no unit"
         raise ValueError(f"expected one of the units {', '.join(units)}, found {found} in {text!r}")
     try:
-        value = Decimal(number.replace("_", "")) * units[unit]
-    except InvalidOperation:
-        raise ValueError(f"{text!r} is not a number") from None
-    if value != value.to_integral_value() or value >= 1 << 63:
+        amount = Decimal(number.replace("_", ""))
+        value = amount * units[unit]
+    except ArithmeticError:
+        raise ValueError(f"{text!r} is out of range") from None
+    if value != value.to_integral_value() or value >= 1 << 63 or bool(value) != bool(amount):  # too small a number becomes 0
         smallest = next(iter(units))
         raise ValueError(f"{text!r} is not a whole number of {smallest} below 2^63")
     return int(value)

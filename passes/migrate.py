@@ -76,6 +76,7 @@ class MigratePass(Pass):
             targets=self.target,
             preallocate=self.preallocate,
             eager_prefetch=self.eager_prefetch,
+            first_tensor_is_input=self.runtime == "uvm",  # explicit copies need room made for every tensor
         )
 
 

@@ -35,9 +35,9 @@ def _mistakes(step: Step, move: Move) -> Iterator[str]:
     if move.kind not in ("alloc", "free", "evict", "prefetch"):
         yield f"{move.kind!r} is no directive: expected alloc, free, evict or prefetch"
         return
-    expected = ("host", "ssd") if move.kind in ("evict", "prefetch") else (None,)
-    if move.tier not in expected:
-        yield f"{move.kind}(%{tensor.name}) names the tier {move.tier!r}: expected {' or '.join(str(tier) for tier in expected)}"
+    copies = move.kind in ("evict", "prefetch")
+    if move.tier not in (("host", "ssd") if copies else (None,)):
+        yield f"{move.kind}(%{tensor.name}) names the tier {move.tier!r}: expected {'host or ssd' if copies else 'none'}"
 
 
 def check_machine(places: Places, moves: Sequence[Move], machine: Machine) -> None:

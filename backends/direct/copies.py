@@ -22,6 +22,8 @@ class Task:
     action: Action
     number: int
     """Order of issue, over all steps."""
+    step_number: int
+    """The step it was issued in, from 1."""
     waits: int = 0
     """Earlier directives on some of the same bytes that have not ended."""
     granted: bool = False
@@ -33,6 +35,10 @@ class Task:
     def overlaps(self, other: Task) -> bool:
         """Whether two directives on one tensor concern some of the same bytes, so that one has to end before the other begins."""
         return self.action.start < other.action.end and other.action.start < self.action.end
+
+    def covers(self, other: Task) -> bool:
+        """Whether it concerns all bytes of another directive on the tensor."""
+        return self.action.start <= other.action.start and other.action.end <= self.action.end
 
 
 class CopyEngine:

@@ -17,7 +17,7 @@ def deadlock(player: Player, places: Places) -> InfeasibleError:
     step = player.step
     tasks = sorted((task for tasks in player.pending for task in tasks), key=lambda task: task.number)
     own = [task for task in tasks if task.blocks_kernel]
-    waits = "; ".join(task.action.text(step) for task in own)
+    waits = "; ".join(_text(player, task) for task in own)
     when = format_time(player.engine.now_ns - player.begin_ns)
     message = (
         f"nothing can proceed {when} after the beginning of step {player.step_number}: {kernel_text(step, player.kernel)} waits for {waits}"
@@ -29,24 +29,29 @@ def deadlock(player: Player, places: Places) -> InfeasibleError:
 def _waiting(player: Player, places: Places, task: Task) -> Diagnostic:
     action = task.action
     location = places.kernel(action.slot) if action.number < 0 else places.move(action.number)
-    return Diagnostic(f"{action.text(player.step)} waits {_reason(player, task)}", location)
+    return Diagnostic(f"{_text(player, task)} waits {_reason(player, task)}", location)
 
 
 def _reason(player: Player, task: Task) -> str:
     """What a directive waits for: directives on the same bytes, GPU memory, its engine, or room on the tier it goes to."""
-    action, step = task.action, player.step
+    action = task.action
     earlier = [other for other in player.pending[action.tensor] if task in other.dependents]
     if task in player.room:
         first = player.room[0]
-        turn = "" if first is task else f", after {first.action.text(step)}, which comes before it"
+        turn = "" if first is task else f", after {_text(player, first)}, which comes before it"
         return f"for {human_size(action.bytes)} of GPU memory, {_free(player, Place.GPU)}{turn}"
     if earlier:
-        return f"for {' and '.join(other.action.text(step) for other in earlier)}, on the same bytes"
+        return f"for {' and '.join(_text(player, other) for other in earlier)}, on the same bytes"
     if action.kind in ("evict", "prefetch"):
         head = player.engines[action.kind, action.tier].queue[0]
         if head is not task:
-            return f"for its turn after {head.action.text(step)}"
+            return f"for its turn after {_text(player, head)}"
     return f"for {human_size(action.bytes)} of {action.tier} memory, {_free(player, action.tier)}"
+
+
+def _text(player: Player, task: Task) -> str:
+    text = task.action.text(player.step)
+    return text if task.step_number == player.step_number else f"{text} {task.step_number}"
 
 
 def _free(player: Player, tier: Place) -> str:

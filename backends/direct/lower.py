@@ -40,7 +40,7 @@ class Lowering:
     number: int
     """Number of the step, from 1."""
     displaced: frozenset[int] = frozenset()
-    """Tensors that may be fetched from where they are, at their first use if not before."""
+    """Tensors that are fetched from where they are, at their first use if not before, and that an eviction leaves where they are."""
     problems: list[Diagnostic] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -90,7 +90,7 @@ class Lowering:
         for place, size in found.items():
             if place is Place.UNSET:
                 self._refuse(directive, f"{human_size(size)} of it {_UNWRITTEN}", "free them instead", tier)
-            elif place not in (Place.GPU, tier):
+            elif place not in (Place.GPU, tier) and directive.tensor not in self.displaced:
                 where = f"on {place}" if place in _OFF_GPU else "nowhere"
                 self._refuse(directive, f"{human_size(size)} of it are {where}", "evict what is on the GPU", tier)
         self._emit(directive, found.get(Place.GPU, 0), {Place.GPU: tier}, tier=tier)
@@ -128,7 +128,7 @@ class Lowering:
                 first_use = Move(kernel, "prefetch", tensor, None, 0, storage.size_bytes)
                 self._emit(first_use, size, {place: Place.GPU}, implicit=True, tier=place)
             elif place is Place.UNSET and reads:
-                self._missing(kernel, tensor, f"{human_size(size)} of it {_UNWRITTEN}", "")
+                self._missing(kernel, tensor, f"{human_size(size)} of it {_UNWRITTEN}", "was it freed too early?")
             elif place in _OFF_GPU:
                 hint = f"there are no faults in this runtime: prefetch(%{storage.name}) {{from = {place}}} has to come before"
                 self._missing(kernel, tensor, f"{human_size(size)} of it are on {place}", hint)

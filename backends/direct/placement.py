@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from g10c.backends.direct.actions import sizes, tier_of
@@ -16,10 +16,14 @@ from g10c.ir.values import human_size
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The state in which the first step begins, and the persistent tensors that do not begin where the plan wants them."""
+    """The state in which the first step begins, and where the plan leaves persistent tensors at the end of a step."""
 
     state: State
-    displaced: frozenset[int] = frozenset()
+    wanted: Mapping[int, Extents]
+
+    def displaced(self, state: State) -> frozenset[int]:
+        """Persistent tensors that are not where the plan wants them when a step begins in ``state``."""
+        return frozenset(number for number, extents in self.wanted.items() if state[number] != extents)
 
 
 def place(step: Step, moves: Sequence[Move], machine: Machine) -> Placement:
@@ -27,7 +31,7 @@ def place(step: Step, moves: Sequence[Move], machine: Machine) -> Placement:
 
     A persistent tensor begins where the plan leaves it at the end of a step, because the next step begins there: on the tier of its last
     eviction, or on the GPU. What does not fit there begins, in order of declaration, on the GPU as long as that has room, then in host
-    memory, then on the SSD: it is displaced, and the first step fetches it at its first use.
+    memory, then on the SSD: it is displaced, and fetched at its first use.
     Raises :class:`InfeasibleError` when persistent tensors fit nowhere.
     """
     left = _left_by_plan(step, moves)
@@ -48,8 +52,7 @@ def place(step: Step, moves: Sequence[Move], machine: Machine) -> Placement:
     nowhere = [number for number in later if not state[number]]
     if nowhere:
         raise _fit_nowhere(step, machine, nowhere)
-    wanted_on_gpu = (number for number in later if left[number] != state[number])
-    return Placement(tuple(state), frozenset(wanted_on_gpu))
+    return Placement(tuple(state), left)
 
 
 def _left_by_plan(step: Step, moves: Sequence[Move]) -> dict[int, Extents]:

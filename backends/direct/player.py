@@ -138,12 +138,14 @@ class Player:
 
     def _issue(self, action: Action) -> None:
         self._issued += 1
-        task = Task(action, self._issued)
+        task = Task(action, self._issued, self.step_number)
         earlier = self.pending[action.tensor]
-        for other in earlier:
+        for other in reversed(earlier):
             if other.overlaps(task):
                 other.dependents.append(task)
                 task.waits += 1
+            if other.covers(task):  # and waits itself for all before it that matter here
+                break
         earlier.append(task)
         if action.kind in ("alloc", "prefetch"):
             self.room.append(task)

@@ -65,14 +65,14 @@ def simulate_direct(
 
 
 def _lower_all(plan: Plan, begin: Placement, steps: int) -> list[Lowered]:
-    """Lower every step; one that begins as the step before it is the same, except where the first had displaced tensors."""
+    """Lower every step; one that begins as the step before it is the same."""
     lowered: list[Lowered] = []
     before, state = None, begin.state
     for number in range(1, steps + 1):
-        if state == before and (number > 2 or not begin.displaced):
+        if state == before:
             lowered.append(lowered[-1])
             continue
-        lowering = Lowering(plan, state, number, begin.displaced if number == 1 else frozenset())
+        lowering = Lowering(plan, state, number, begin.displaced(state))
         lowered.append(lowering.lower())
         if lowering.problems:
             raise InfeasibleError(lowering.problems)

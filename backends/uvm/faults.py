@@ -46,7 +46,9 @@ class FaultModel:
     what is written are resolved. Faults on SSD are slower by (system + SSD latency) / system latency; the links cap both.
 
     With ``uvm.fault_model = "artifact"`` the profiled times enter in whole seconds, as the artifact's integer division has it: they
-    are 0 for all but the longest kernels, and the cost is bytes over link bandwidth. ``"profiled"`` is what the formula means.
+    are 0 for all but the longest kernels, and the cost is bytes over link bandwidth. Where faults on SSD leave nothing of the PCIe link to
+    other faults of both kinds, the cost is infinite there and turns into 0 as it becomes an integer (with none of one kind it is 0/0, and
+    the SSD's time counts). ``"profiled"`` is what the formula means.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -74,8 +76,11 @@ class FaultModel:
         read_ssd_rate = min(read_rate * self._ssd_slowdown, self._ssd) if read.ssd else 0.0
         write_ssd_rate = min(write_rate * self._ssd_slowdown, self._ssd) if written.ssd else 0.0
         rest = self._pcie - max(read_ssd_rate, write_ssd_rate)
-        other_ms = _time(read.share * (1 - read.ssd_share) * read_bytes, min(read_rate, rest))
-        other_ms += _time(written.share * (1 - written.ssd_share) * written_bytes, min(write_rate, rest))
+        other_read = read.share * (1 - read.ssd_share) * read_bytes
+        other_written = written.share * (1 - written.ssd_share) * written_bytes
+        if self._whole_seconds and rest <= 0 and other_read and other_written:
+            return 0
+        other_ms = _time(other_read, min(read_rate, rest)) + _time(other_written, min(write_rate, rest))
         ssd_ms = _time(read.share * read.ssd_share * read_bytes, read_ssd_rate)
         ssd_ms += _time(written.share * written.ssd_share * written_bytes, write_ssd_rate)
         return int(max(ssd_ms, other_ms) * MS)

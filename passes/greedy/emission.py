@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from g10c.ir.step import Move, Step
 from g10c.passes.greedy.candidates import Candidates, tie_order_of
-from g10c.passes.greedy.options import TieOrder
+from g10c.passes.greedy.options import GreedyOptions, TieOrder
 from g10c.passes.greedy.placement import Memory, Placement
 from g10c.passes.greedy.pressure import Allocations
 
@@ -39,27 +39,28 @@ def eviction_moves(step: Step, placements: Iterable[Placement]) -> list[Move]:
     return moves
 
 
-def prefetch_moves(step: Step, placements: list[Placement], memory: Memory, eager: bool, tie_order: TieOrder) -> list[Move]:
+def prefetch_moves(step: Step, placements: list[Placement], memory: Memory, options: GreedyOptions) -> list[Move]:
     """Return the prefetches of the periods within the step. They are booked in ``memory``.
 
-    ``eager`` moves each one forward, the earliest first, as long as the kernel before is below the line, at most to the second kernel
-    after the one in which its eviction ends.
+    Eager prefetching moves each one forward, the earliest first, as long as the kernel before is below the line, at most to the kernel
+    after the one during which its eviction ends.
     """
     local = [placed for placed in placements if not placed.request.wraps]
     planned = np.array([placed.prefetch for placed in local], dtype=np.int64)
     moves = []
-    for index in tie_order_of(planned, tie_order).tolist():
+    for index in tie_order_of(planned, options.tie_order).tolist():
         placed = local[index]
-        slot = earliest_prefetch(memory, placed) if eager else placed.prefetch
+        room = placed.request.size_bytes if options.eager_needs_room else 1
+        slot = earliest_prefetch(memory, placed, room) if options.eager_prefetch else placed.prefetch
         memory.gpu[slot : placed.prefetch] += placed.request.size_bytes
         moves.append(prefetch_move(step, placed, slot))
     return moves
 
 
-def earliest_prefetch(memory: Memory, placed: Placement) -> int:
-    """Return the kernel from which on memory stays below the line until the planned prefetch."""
+def earliest_prefetch(memory: Memory, placed: Placement, room_bytes: int) -> int:
+    """Return the kernel from which on memory has room below the line until the planned prefetch."""
     first = min(placed.evicted + 1, placed.prefetch)
-    full = np.flatnonzero(memory.gpu[first : placed.prefetch] >= memory.line)
+    full = np.flatnonzero(memory.gpu[first : placed.prefetch] > memory.line - room_bytes)
     return first + int(full[-1]) + 1 if full.size else first
 
 

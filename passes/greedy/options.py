@@ -31,6 +31,9 @@ class GreedyOptions:
     below the line, and leaves the rest where it is. With ``never`` the plan counts on the runtime to allocate and free."""
     eager_prefetch: bool = True
     """Prefetch as early as memory allows, not just in time (G10, MICRO'23, section 4.3)."""
+    eager_needs_room: bool = False
+    """Prefetch early only while memory stays below the line with the tensor in it. The artifact looks at memory without the tensor, so that
+    what it prefetches early may go above the line again."""
     evict_at_peak: bool = False
     """Last, evict to SSD what lies idle at the peak and is not moved yet, to be fetched on demand.
 

@@ -86,7 +86,7 @@ def plan_greedy(step: Step, machine: Machine, options: GreedyOptions | None = No
     placements = [decision for decision in decisions.values() if isinstance(decision, Placement)]
 
     moves += eviction_moves(step, placements)
-    moves += prefetch_moves(step, placements, memory, options.eager_prefetch, options.tie_order)
+    moves += prefetch_moves(step, placements, memory, options)
     if options.evict_at_peak and costs.ssd_rate > 0 and pressure.size:
         moved = {placed.request.candidate for placed in placements}
         moves += peak_moves(step, found, ranking.by_area(), moved, memory, int(pressure.argmax()))

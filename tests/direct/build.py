@@ -18,9 +18,7 @@ class Model:
 
     def __init__(self, sizes: dict[str, int | tuple[int]], kernels: list[tuple[int, str, str]]) -> None:
         self.names = list(sizes)
-        tensors = [
-            StepTensor(name, size[0] if isinstance(size, tuple) else size, isinstance(size, tuple)) for name, size in sizes.items()
-        ]
+        tensors = [StepTensor(name, size[0] if isinstance(size, tuple) else size, isinstance(size, tuple)) for name, size in sizes.items()]
         number = self.names.index
         self.step = Step(
             "model",

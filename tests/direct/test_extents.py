@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ def test_extents_agree_with_a_place_for_every_byte(changes, asked):
         extents = move(extents, start, end, to)
         places[start:end] = [to.get(place, place) for place in places[start:end]]
     assert [place for start, end, place in extents for _ in range(start, end)] == places
-    assert all(one[2] is not two[2] for one, two in zip(extents, extents[1:], strict=False)), "neighbours are joined"
+    assert all(one[2] is not two[2] for one, two in pairwise(extents)), "neighbours are joined"
     assert count(extents, *asked) == Counter(places[asked[0] : asked[1]])
 
 

@@ -61,7 +61,9 @@ def test_rendering_shows_line_and_caret() -> None:
             "5:19 expected a dimension, 0 or more and below 2^63, found ''",
             "5:21 expected a dimension, 0 or more and below 2^63, found '-1'",
         ]),
-        ("tensor %c : f32[9223372036854775808] input", ["5:17 expected a dimension, 0 or more and below 2^63, found '9223372036854775808'"]),
+        ("tensor %c : f32[9223372036854775808] input", [
+            "5:17 expected a dimension, 0 or more and below 2^63, found '9223372036854775808'",
+        ]),
         ("tensor %c : f32[1152921504606846976, 2] input", [
             "5:13 %c would have 8388608.00 TiB, more than 2^63 bytes [rule tensor-type]",
         ]),
@@ -145,8 +147,10 @@ def test_attributes(block: str, expected: list[str]) -> None:
         ("%b = qwertz(%a)", ["5:6 unknown op 'qwertz' [rule declared-op]"
                              ' | a kernel without a declaration is written kernel(...) {kernel = "its name"}']),
         ("%b = relu.forward(%c)", ["5:19 tensor %c is not declared [rule declared-tensor] | known tensors: a, b"]),
-        ("%b = relu.forward()", ["5:18 relu.forward has at least 1 operand, found 0 [rule operand-count] | relu.forward: rectified linear unit"]),
-        ("relu.forward(%a)", ["5:1 relu.forward has at least 1 result, found 0 [rule operand-count] | relu.forward: rectified linear unit"]),
+        ("%b = relu.forward()", ["5:18 relu.forward has at least 1 operand, found 0 [rule operand-count]"
+                                " | relu.forward: rectified linear unit"]),
+        ("relu.forward(%a)", ["5:1 relu.forward has at least 1 result, found 0 [rule operand-count]"
+                                " | relu.forward: rectified linear unit"]),
         ("free(%a, %b)", ["5:5 free has 1 operand, found 2 [rule operand-count] | free: drops a tensor's data wherever it is"]),
         ("%b = free(%a)", ["5:1 free has no results, found 1 [rule operand-count] | free: drops a tensor's data wherever it is"]),
         ("%b, %b = relu.forward(%a)", ["5:1 relu.forward writes %b twice [rule operand-count]"]),

@@ -213,7 +213,7 @@ def test_programs_that_were_not_read_from_text() -> None:
     assert only(built(tensors=(Tensor("b", "f32", (1,), "wight"),))) == "%b has the unknown role 'wight' [rule tensor-type]"  # type: ignore[arg-type]
     assert only(built(Op("a (b", ("w",), ("w",)))) == "unknown op 'a (b' [rule declared-op]"
     assert only(built(directive("free", "v"))) == "tensor %v is not declared [rule declared-tensor]"
-    assert only(built(**{"two words": 1})) == "'two words' of the program is no name of an attribute [rule writable-attribute]"
+    assert only(replace(good, attrs={"two words": 1})) == "'two words' of the program is no name of an attribute [rule writable-attribute]"
     strings = built(Op("apply_grad", ("w",), ("w",), {"phase": "update"}))
     assert only(strings) == "'phase' of apply_grad: expected a word without quotes, found \"update\" [rule attribute-type]"
     assert verify(built(tensors=(Tensor("b", "f31", (1,), Role.INPUT, {}, Origin("row 7")),)))[0].render().startswith("row 7: error: ")

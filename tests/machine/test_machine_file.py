@@ -106,7 +106,10 @@ def test_dotted_keys_inline_tables_and_windows_line_ends() -> None:
 
 
 def test_all_mistakes_at_once() -> None:
-    text = SMALL.replace('memory = "40GiB"', 'memroy = "40GiB"\ncount = 0') + 'latncy = "5us"\nlatency = 5\n[sdd]\n[uvm]\nfault_model = "artefact"\n'
+    text = (
+        SMALL.replace('memory = "40GiB"', 'memroy = "40GiB"\ncount = 0')
+        + 'latncy = "5us"\nlatency = 5\n[sdd]\n[uvm]\nfault_model = "artefact"\n'
+    )
     assert refusal(text) == (
         "m.toml:2:1: error: gpu: missing key 'memory'\n"
         "    2 | [gpu]\n"
@@ -206,7 +209,9 @@ def test_caret_in_an_inline_table() -> None:
 
 
 def test_carets_behind_strings_that_look_like_toml() -> None:
-    text = 'name = "box"\ndescription = """\n[gpu]\nmemory = "no"\n"""\nsource = [\'a]\', "b = {", # c = ]\n]\n' + SMALL[13:].replace("GiB", "GxB", 1)
+    text = 'name = "box"\ndescription = """\n[gpu]\nmemory = "no"\n"""\nsource = [\'a]\', "b = {", # c = ]\n]\n' + SMALL[13:].replace(
+        "GiB", "GxB", 1
+    )
     assert refusal(text).startswith("m.toml:9:10: error: gpu.memory")
 
 
@@ -222,7 +227,9 @@ def test_files(tmp_path: Path) -> None:
 
 
 def test_settings() -> None:
-    machine = override(parse_machine(SMALL), "host.memory=32GiB", " gpu.count = 8 ", "uvm.fault_model=artifact", "gpu.malloc_time_per_byte=8.14e-7us")
+    machine = override(
+        parse_machine(SMALL), "host.memory=32GiB", " gpu.count = 8 ", "uvm.fault_model=artifact", "gpu.malloc_time_per_byte=8.14e-7us"
+    )
     assert machine.host.memory == 32 << 30
     assert machine.gpu == Gpu(memory=40 << 30, count=8, malloc_time_per_byte=8.14e-4)
     assert machine.uvm.fault_model == "artifact"
@@ -242,7 +249,16 @@ def test_settings_are_compared_after_all_are_applied() -> None:
 
 
 def test_wrong_settings_at_once() -> None:
-    settings = ("host.memroy=1GiB", "host.memory", "host.memory=32", "gpu.count=2GiB", "gpu.count=0", "uvm.fault_model=none", "gpu=1", "gpu.name=")
+    settings = (
+        "host.memroy=1GiB",
+        "host.memory",
+        "host.memory=32",
+        "gpu.count=2GiB",
+        "gpu.count=0",
+        "uvm.fault_model=none",
+        "gpu=1",
+        "gpu.name=",
+    )
     with pytest.raises(InputError) as caught:
         override(parse_machine(SMALL), *settings)
     assert caught.value.exit_status == 1

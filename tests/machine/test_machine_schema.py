@@ -66,7 +66,26 @@ def document_text(document: dict[str, Any]) -> str:
     return "\n".join(f'"{key}" = {toml_text(value)}' for key, value in document.items())
 
 
-REPLACEMENTS: list[Any] = [1, 0, -1, 2.5, True, "", "x", "1GiB", "-1GiB", "1GB/s", "2us", [], ["a"], [1], {}, {"memory": "1GiB"}, "artifact", "none"]
+REPLACEMENTS: list[Any] = [
+    1,
+    0,
+    -1,
+    2.5,
+    True,
+    "",
+    "x",
+    "1GiB",
+    "-1GiB",
+    "1GB/s",
+    "2us",
+    [],
+    ["a"],
+    [1],
+    {},
+    {"memory": "1GiB"},
+    "artifact",
+    "none",
+]
 
 
 def mutations() -> list[dict[str, Any]]:

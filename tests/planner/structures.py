@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -42,7 +43,9 @@ def kernel_times_ns(data: Path, structure: str) -> list[int]:
 
 
 def load_step(data: Path, structure: str) -> Step:
-    tensors = (StepTensor(f"t{row['tensor']}", int(row["bytes_page_aligned"]), row["global"] == "1") for row in rows(data, structure, "tensors"))
+    tensors = (
+        StepTensor(f"t{row['tensor']}", int(row["bytes_page_aligned"]), row["global"] == "1") for row in rows(data, structure, "tensors")
+    )
     kernels = (
         Kernel(row["name"], ns, ns, ns, numbers(row["reads"]), numbers(row["writes"]))
         for row, ns in zip(rows(data, structure, "kernels"), kernel_times_ns(data, structure), strict=True)
@@ -73,8 +76,6 @@ def paper_machine(host_gib: float = 128, ssd_gbps: float = 3.2, pcie_gbps: float
 
 def published_line(data: Path, structure: str) -> float:
     """The factor on the memory line that the artifact uses for this case (figures 11 and 15)."""
-    import json
-
     model, batch = structure.rsplit("-", 1)
     published = json.loads((data / "published.json").read_text())["iteration_time"]
     factors = {
