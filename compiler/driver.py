@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -166,6 +165,8 @@ def _provenance(name: str, earlier: Plan | None) -> Provenance:
         return earlier.provenance
     digest = ""
     if name:
+        import hashlib
+
         path = find_model(name)
         digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
     return Provenance(version(), name, digest)

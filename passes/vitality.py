@@ -33,7 +33,8 @@ class VitalityPass(Pass):
 
     def run(self, program: Program, context: PassContext) -> Program:
         """Annotate and insert; see the class."""
-        step, lifetimes, periods = (context.analysis(fact, program) for fact in (STEP, LIFETIMES, PERIODS))
+        step, lifetimes = context.analysis(STEP, program), context.analysis(LIFETIMES, program)
+        periods = context.analysis(PERIODS, program)
         moves = lifetime_moves(step, lifetimes)
         context.count("allocations", sum(move.kind == "alloc" for move in moves))
         context.count("inactive periods", len(periods))

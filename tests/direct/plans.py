@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import pairwise
 
 from hypothesis import strategies as st
 
@@ -12,7 +13,7 @@ from g10c.ir.step import Kernel, Move, Step, StepTensor
 
 
 @st.composite
-def plans(draw, tiers=("host", "ssd")):
+def plans(draw, tiers=("host", "ssd"), shortest=0):
     """A step and moves that bring every tensor back before its next use, persistent ones across the end of the step too."""
     count = draw(st.integers(1, 6))
     tensors, moves, reads, writes = [], [], [[] for _ in range(count)], [[] for _ in range(count)]
@@ -24,14 +25,11 @@ def plans(draw, tiers=("host", "ssd")):
             written = kernel == uses[0] and not tensor.persistent
             (writes if written else reads)[kernel].append(number)
         moves += _moves(draw, number, tensor, uses, count, tiers)
-    kernels = [Kernel(f"k{n}", time, time, time, tuple(reads[n]), tuple(writes[n])) for n, time in enumerate(_times(draw, count))]
+    times = draw(st.lists(st.integers(shortest, 60), min_size=count, max_size=count))
+    kernels = [Kernel(f"k{n}", time, time, time, tuple(reads[n]), tuple(writes[n])) for n, time in enumerate(times)]
     order = draw(st.permutations(range(len(tensors))))
     moves.sort(key=lambda move: (move.slot, order[move.tensor]))
     return Step("random", tuple(tensors), tuple(kernels)), moves
-
-
-def _times(draw, count):
-    return draw(st.lists(st.integers(0, 60), min_size=count, max_size=count))
 
 
 def _moves(draw, number, tensor, uses, count, tiers):
@@ -41,8 +39,7 @@ def _moves(draw, number, tensor, uses, count, tiers):
     moves, size = [], tensor.size_bytes
     if not tensor.persistent and draw(st.booleans()):
         moves.append(Move(between(max(0, uses[0] - 2), uses[0]), "alloc", number, None, 0, size))
-    gaps = list(zip(uses, uses[1:], strict=False))
-    for use, following in gaps:
+    for use, following in pairwise(uses):
         if draw(st.booleans()):
             out = between(use + 1, following)
             moves += _swap(draw, number, size, out, between(out, following), tiers)
@@ -125,7 +122,10 @@ def _use(places):
 
 
 def kernel_ends(step: Step, reading: Reading, machine: Machine, steps: int) -> list[int]:
-    """When each kernel of all steps ends, where no two copies share a link: the least times that satisfy every rule at once."""
+    """When each kernel of all steps ends, where no two copies share a link: the least times that satisfy every rule at once.
+
+    Kernels have to take time: else a tensor could be given the room that it leaves itself.
+    """
     ops, count = reading.ops, len(step.kernels)
     ends, granted, done = [0] * (steps * count), [0] * len(ops), [0] * len(ops)
     while True:

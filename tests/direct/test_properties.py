@@ -20,7 +20,7 @@ SPARE = st.integers(0, 40)
 MACHINES = st.builds(
     lambda pcie, ssd, one, two: machine(pcie=pcie, ssd=ssd, pcie_latency=one, ssd_latency=two), BANDWIDTHS, BANDWIDTHS, LATENCIES, LATENCIES
 )
-ONE_TIER = st.one_of(plans(tiers=("host",)), plans(tiers=("ssd",)))
+ONE_TIER = st.one_of(plans(tiers=("host",), shortest=1), plans(tiers=("ssd",), shortest=1))
 
 
 def sized(on, reading, gpu_spare=0, host_spare=0):
