@@ -68,7 +68,9 @@ def parse_json(source: Source) -> object:
 
 def _syntax_error(source: Source, error: json.JSONDecodeError) -> InputError:
     end = len(source.text.rstrip())
-    if error.pos >= end or error.msg.startswith("Unterminated"):
+    word = _SCALAR.match(source.text, error.pos)
+    last = error.pos >= end or (word is not None and word.end() >= end and not error.msg.startswith("Extra"))
+    if last or error.msg.startswith("Unterminated"):
         span = Span(source, min(error.pos, max(0, end - 1)), end)
         return InputError.at("not valid JSON: the text ends in the middle", span, "the file is cut off: write it again")
     words = error.msg[0].lower() + error.msg[1:].removesuffix(" at").removesuffix(" starting at")

@@ -82,8 +82,8 @@ def _tensor_mistakes(tensors: list[Any]) -> Iterator[Mistake]:
         if tensor.get("index") != number:
             yield Mistake(("tensors", number, "index"), f"expected {number}, the place in the list, found {tensor.get('index')}")
         size, shape, dtype = (tensor.get(key) for key in ("bytes", "shape", "dtype"))
-        if isinstance(shape, list) and all(type(extent) is int for extent in shape) and dtype in DTYPE_BYTES:
-            expected = math.prod(shape) * DTYPE_BYTES[dtype]
+        if isinstance(shape, list) and all(type(extent) is int for extent in shape) and isinstance(dtype, str):
+            expected = math.prod(shape) * DTYPE_BYTES.get(dtype, 0)
             if size != expected:
                 yield Mistake(("tensors", number, "bytes"), f"expected {expected}, what dtype and shape make, found {size}")
         name = tensor.get("name")

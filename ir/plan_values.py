@@ -67,14 +67,12 @@ def _checked(value: int) -> int:
 
 
 def decode_value(data: object) -> Value:
-    """The reverse of :func:`encode_value`. Raises :class:`PlanShapeError`."""
-    kind = type(data)
-    if kind is bool or kind is str:
-        return cast("bool | str", data)
-    if kind is int:
-        return decode_int(data)
-    if kind is float:
-        return cast("float", data)
+    """The reverse of :func:`encode_value`. Raises :class:`PlanShapeError`.
+
+    A plain number may be of any size here; the verifier refuses integers of more than 64 bits.
+    """
+    if type(data) in (bool, int, float, str):
+        return cast("bool | int | float | str", data)
     if isinstance(data, list):
         return tuple(decode_value(item) for item in data)
     if isinstance(data, dict) and len(data) == 1:

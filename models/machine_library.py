@@ -10,7 +10,5 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "machines"
 
-BUNDLED: dict[str, Path] = {
-    name: FOLDER / f"{name}.toml" for name in ("g10-paper", "a100-40gb", "a100-80gb", "h100-80gb", "triosim-h100")
-}
+BUNDLED: dict[str, Path] = {name: FOLDER / f"{name}.toml" for name in ("g10-paper", "a100-40gb", "a100-80gb", "h100-80gb", "triosim-h100")}
 """Every bundled machine: name to TOML file. The name is also the one inside the file."""

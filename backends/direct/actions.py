@@ -31,7 +31,7 @@ class Action:
     number: int = -1
     """Number of the plan's move; negative where the runtime acts of its own accord."""
     cause: Cause = "directive"
-    """``policy`` where the runtime acts of its own accord: implicit allocation and freeing, and first use in the first step."""
+    """``policy`` where the runtime acts of its own accord: implicit allocation and freeing, and fetching for a kernel."""
 
     def text(self, step: Step) -> str:
         """The directive as the IR writes it, and where it is issued."""

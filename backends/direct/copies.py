@@ -12,6 +12,7 @@ from g10c.backends.direct.extents import Place
 from g10c.backends.direct.links import TRANSFER_PRIORITY, Flow, SharedLink
 from g10c.backends.direct.memory import Ledger
 from g10c.backends.engine import Engine
+from g10c.ir.machine import Link
 from g10c.ir.result import Copy, LinkUse
 
 
@@ -45,12 +46,11 @@ class CopyEngine:
     """Copies one task after another, in order of issue, between GPU memory and one tier.
 
     The task at the head starts when earlier directives on its bytes have ended, when a ``prefetch`` has its room in GPU memory, and when an
-    ``evict`` finds room on its tier. It takes the link's latency first, during which no bandwidth is used, and then shares the link.
+    ``evict`` finds room on its tier. It takes the latency of its ``own`` link first, during which no bandwidth is used, and then shares the
+    ``shared`` one at no more than its own bandwidth.
     """
 
-    def __init__(
-        self, name: str, engine: Engine, ledger: Ledger, link: SharedLink, bandwidth: int, latency_ns: int, on_end: Callable[[Task], None]
-    ) -> None:
+    def __init__(self, name: str, engine: Engine, ledger: Ledger, shared: SharedLink, own: Link, on_end: Callable[[Task], None]) -> None:
         self.name = name
         self.queue: deque[Task] = deque()
         self.task: Task | None = None
@@ -58,9 +58,9 @@ class CopyEngine:
         self._tensor_names: list[str] = []
         self._engine = engine
         self._ledger = ledger
-        self._link = link
-        self._bandwidth = bandwidth
-        self._latency_ns = latency_ns
+        self._link = shared
+        self._bandwidth = own.bandwidth
+        self._latency_ns = own.latency_ns
         self._on_end = on_end
         self._flow: Flow | None = None
         self._since_ns = 0

@@ -1,7 +1,7 @@
 """Reads a plan in issue order, without time: what each directive moves, and whether each kernel finds what it needs.
 
 Directives of one tensor take effect in issue order, however long copies take (the player sees to it). So the place of every byte after
-every directive is known beforehand, and whether a plan is valid depends neither on links nor on sizes of memories.
+every directive is known beforehand, and whether a plan is valid depends neither on links nor, displaced tensors apart, on memories.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ class Lowering:
     """Number of the step, from 1."""
     displaced: frozenset[int] = frozenset()
     """Tensors that are fetched from where they are, at their first use if not before, and that an eviction leaves where they are."""
+    on_demand: bool = False
+    """Whether any tensor is fetched by a kernel that does not find it."""
     problems: list[Diagnostic] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -124,7 +126,7 @@ class Lowering:
         storage = self._step.tensors[tensor]
         found = count(self._state[tensor], 0, storage.size_bytes)
         for place, size in found.items():
-            if place in _OFF_GPU and tensor in self.displaced:
+            if place in _OFF_GPU and (self.on_demand or tensor in self.displaced):
                 first_use = Move(kernel, "prefetch", tensor, None, 0, storage.size_bytes)
                 self._emit(first_use, size, {place: Place.GPU}, implicit=True, tier=place)
             elif place is Place.UNSET and reads:

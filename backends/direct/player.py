@@ -35,7 +35,7 @@ KERNEL_PRIORITY = 1
 class Player:
     """One run. ``plan`` holds what each step does; the last step is the one that is reported."""
 
-    def __init__(self, step: Step, machine: Machine, begin: State, plan: Sequence[Lowered], timeline: bool) -> None:
+    def __init__(self, step: Step, machine: Machine, begin: State, plan: Sequence[Lowered], timeline: bool, on_demand: bool) -> None:
         self.step = step
         self.engine = Engine()
         self.ledger = Ledger(self.engine, step, machine, begin)
@@ -56,6 +56,7 @@ class Player:
         """Bytes of copies that were issued and had not arrived when the step began."""
         self._plan = plan
         self._timeline = timeline
+        self._on_demand = on_demand
         self._issued = 0
         self._done: deque[Task] = deque()
         self._draining = False
@@ -66,12 +67,10 @@ class Player:
 
     def _engines(self, machine: Machine) -> dict[tuple[str, Place], CopyEngine]:
         out, back = (SharedLink(self.engine, machine.pcie.bandwidth) for _ in range(2))
-        ssd_bandwidth = min(machine.ssd.bandwidth, machine.pcie.bandwidth)
-        tiers = ((Place.HOST, machine.pcie.bandwidth, machine.pcie.latency_ns), (Place.SSD, ssd_bandwidth, machine.ssd.latency_ns))
         engines = {}
-        for tier, bandwidth, latency_ns in tiers:
+        for tier, own in ((Place.HOST, machine.pcie), (Place.SSD, machine.ssd)):
             for kind, name, link in (("evict", f"gpu_to_{tier}", out), ("prefetch", f"{tier}_to_gpu", back)):
-                engines[kind, tier] = CopyEngine(name, self.engine, self.ledger, link, bandwidth, latency_ns, self._ended)
+                engines[kind, tier] = CopyEngine(name, self.engine, self.ledger, link, own, self._ended)
         return engines
 
     def run(self) -> bool:
@@ -136,7 +135,27 @@ class Player:
         self.kernel += 1
         self._issue_slot()
 
+    def _gives_up_eviction(self, action: Action) -> bool:
+        """Whether a prefetch finds its bytes in GPU memory still, because their eviction has not begun: then both are void."""
+        waiting = self.pending[action.tensor]
+        if action.kind != "prefetch" or not waiting:
+            return False
+        last = waiting[-1]
+        same = (last.action.kind, last.action.start, last.action.end, last.action.tier) == ("evict", action.start, action.end, action.tier)
+        engine = self.engines["evict", action.tier]
+        if not same or last.action.bytes != action.bytes or last not in engine.queue:
+            return False
+        engine.queue.remove(last)
+        waiting.pop()
+        for other in waiting:
+            if last in other.dependents:
+                other.dependents.remove(last)
+        engine.kick()
+        return True
+
     def _issue(self, action: Action) -> None:
+        if self._on_demand and self._gives_up_eviction(action):
+            return
         self._issued += 1
         task = Task(action, self._issued, self.step_number)
         earlier = self.pending[action.tensor]

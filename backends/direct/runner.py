@@ -1,4 +1,18 @@
-"""The entry to the ``direct`` runtime: checks a plan, lowers it, plays it, and reports the last step."""
+"""The entry to the ``direct`` runtime: checks a plan, lowers it, plays it, and reports the last step.
+
+A step lasts from the end of the last kernel of the step before it to the end of its own last kernel; copies may go on in the next.
+A kernel starts when the one before it has ended and every directive issued so far on its tensors has ended. Directives of a kernel are
+issued, in order, when it becomes current; those of slot ``len(step.kernels)`` at the end of the step. Sizes are exact bytes.
+
+* ``alloc`` takes GPU memory, ``evict`` copies to a tier and then leaves GPU memory, ``prefetch`` takes GPU memory, copies, and then
+  leaves its tier, ``free`` drops bytes wherever they are. Bytes that are already where a directive wants them are left alone.
+* Directives on the same bytes take effect in order of issue. GPU memory is granted in order of issue
+  (:mod:`~g10c.backends.direct.player`). Each pair of direction and tier has an engine that copies one directive after another
+  (:mod:`~g10c.backends.direct.copies`); both of a direction share PCIe max-min fairly (:mod:`~g10c.backends.direct.links`).
+* Tensors that the plan does not allocate or free are allocated at their first kernel and freed after their last
+  (:class:`~g10c.backends.direct.plan.Plan`). For where persistent tensors begin see
+  :func:`~g10c.backends.direct.placement.place`.
+"""
 
 from __future__ import annotations
 
@@ -27,24 +41,15 @@ def simulate_direct(
     *,
     steps: int = 2,
     timeline: bool = False,
+    on_demand: bool = False,
     kernel_locations: Sequence[Location | None] = (),
     move_locations: Sequence[Location | None] = (),
 ) -> SimResult:
-    """Time of the last of ``steps`` training steps when only directives move data (G10-GDS and FlashNeuron; MICRO'23, section 7.1).
+    """Time of the last of ``steps`` training steps when only directives move data, as in G10-GDS and FlashNeuron, by the rules above.
 
-    A step lasts from the end of the last kernel of the step before it to the end of its own last kernel; copies may go on in the next.
-    A kernel starts when the one before it has ended and every directive issued so far on its tensors has ended. Directives of a kernel are
-    issued, in order, when it becomes current; those of slot ``len(step.kernels)`` at the end of the step. Sizes are exact bytes.
-
-    * ``alloc`` takes GPU memory, ``evict`` copies to a tier and then leaves GPU memory, ``prefetch`` takes GPU memory, copies, and then
-      leaves its tier, ``free`` drops bytes wherever they are. Bytes that are already where a directive wants them are left alone.
-    * Directives on the same bytes take effect in order of issue. GPU memory is granted in order of issue
-      (:mod:`~g10c.backends.direct.player`). Each pair of direction and tier has an engine that copies one directive after another
-      (:mod:`~g10c.backends.direct.copies`); both of a direction share PCIe max-min fairly (:mod:`~g10c.backends.direct.links`).
-    * Tensors that the plan does not allocate or free are allocated at their first kernel and freed after their last
-      (:class:`~g10c.backends.direct.plan.Plan`). For where persistent tensors begin see
-      :func:`~g10c.backends.direct.placement.place`.
-
+    With ``on_demand`` a kernel that does not find data in GPU memory has them fetched when it becomes current, which otherwise is an error,
+    and an eviction that has not begun is given up when its bytes are fetched again. The G10 artifact's explicit-copy runtime amounts to
+    this (``analysis.cc``, ``FlashNeuron_simulator::run``); there, however, GPU memory is four times that of the machine.
     ``timeline`` keeps copies and memory samples. ``kernel_locations`` and ``move_locations``, by number, are where diagnostics point to.
     Of the machine, ``gpu`` (but not the cost of allocating, since a runtime of this kind has a pool), ``host``, ``pcie`` and ``ssd`` count.
     Raises :class:`InputError` for malformed moves, :class:`UsageError` for less than one step, and :class:`InfeasibleError` with every
@@ -57,14 +62,14 @@ def simulate_direct(
     check_moves(places, moves)
     check_machine(places, moves, machine)
     begin = place(step, moves, machine)
-    plan = _lower_all(Plan.of(places, moves), begin, steps)
-    player = Player(step, machine, begin.state, plan, timeline)
+    plan = _lower_all(Plan.of(places, moves), begin, steps, on_demand)
+    player = Player(step, machine, begin.state, plan, timeline, on_demand)
     if not player.run():
         raise deadlock(player, places)
     return _result(player, machine, plan)
 
 
-def _lower_all(plan: Plan, begin: Placement, steps: int) -> list[Lowered]:
+def _lower_all(plan: Plan, begin: Placement, steps: int, on_demand: bool) -> list[Lowered]:
     """Lower every step; one that begins as the step before it is the same."""
     lowered: list[Lowered] = []
     before, state = None, begin.state
@@ -72,7 +77,7 @@ def _lower_all(plan: Plan, begin: Placement, steps: int) -> list[Lowered]:
         if state == before:
             lowered.append(lowered[-1])
             continue
-        lowering = Lowering(plan, state, number, begin.displaced(state))
+        lowering = Lowering(plan, state, number, begin.displaced(state), on_demand)
         lowered.append(lowering.lower())
         if lowering.problems:
             raise InfeasibleError(lowering.problems)
@@ -130,7 +135,7 @@ def _notes(player: Player, plan: Sequence[Lowered]) -> list[str]:
     fetched = [action for actions in plan[-1].slots for action in actions if action.cause == "policy" and action.kind == "prefetch"]
     if fetched:
         total = human_size(sum(action.bytes for action in fetched))
-        notes.append(f"persistent tensors that did not fit in GPU memory at the beginning were fetched at their first use: {total}")
+        notes.append(f"data that kernels did not find in GPU memory were fetched when they became current: {total}")
     if plan[-1].leftovers:
         names = ", ".join(f"%{step.tensors[tensor].name}" for tensor in plan[-1].leftovers[:5])
         more = len(plan[-1].leftovers) - 5

@@ -1,14 +1,12 @@
-"""How fast pages travel: in batches of a fixed period, as the artifact has it."""
+"""What both ways of moving pages have in common: :mod:`batches <g10c.backends.uvm.batches>` and :mod:`fluid <g10c.backends.uvm.fluid>`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
-from g10c.backends.uvm.errors import StuckError
-from g10c.backends.uvm.observer import Observer, Watch
-from g10c.backends.uvm.repetition import Repetition
-from g10c.backends.uvm.service import Limits, Period, Service
-from g10c.ir.machine import Machine
+from g10c.backends.uvm.observer import Watch
+from g10c.backends.uvm.period import Period
 
 NS = 1_000_000_000
 """Nanoseconds of a second."""
@@ -29,85 +27,22 @@ class Busy:
     pcie_out: int = 0
 
 
-def allocation_limit(machine: Machine, period_bytes: int) -> int:
-    """Pages that can be mapped while ``period_bytes`` bytes cross the PCIe link (the artifact's ``alloc_batch_num``)."""
-    cost_ns = machine.gpu.malloc_time_per_byte * machine.uvm.page
-    if cost_ns <= 0:
-        return NO_LIMIT
-    return max(1, int(period_bytes * NS / machine.pcie.bandwidth / cost_ns))
+class Pace(Protocol):
+    """Moves pages as time passes."""
 
-
-class BatchPace:
-    """Batches of ``uvm.batch_pages`` pages, one per PCIe period, from time 0 on.
-
-    Batch ``j`` is at ``j * pages * page_size / bandwidth``, rounded down to a nanosecond, so that no error accumulates. (The artifact
-    truncates the period to a cycle of 1.2 GHz: with 15.754 GB/s its batches are faster by 5.4e-5.)
-    """
-
-    def __init__(self, service: Service, machine: Machine) -> None:
-        batch = machine.uvm.batch_pages
-        self.service = service
-        self.busy = Busy()
-        self.watch: Watch | None = None
-        self._bandwidth = machine.pcie.bandwidth
-        self._period = batch * machine.uvm.page * NS  # in 1/bandwidth of a nanosecond
-        ssd = min(batch, batch * machine.ssd.bandwidth // machine.pcie.bandwidth)
-        self.limits = Limits(batch, ssd, allocation_limit(machine, batch * machine.uvm.page))
-        self._repetition = Repetition(service)
-        self._slack = 4 * batch
-        self._next = 0
-
-    def observe(self, observer: Observer, page: int) -> None:
-        """Report what moves to ``observer``."""
-        self.watch = Watch(observer, self.service, page)
-
-    def _time_ns(self, batch: int) -> int:
-        return batch * self._period // self._bandwidth
+    busy: Busy
+    watch: Watch | None
 
     def advance(self, until_ns: int) -> None:
-        """Run all batches before ``until_ns``."""
-        end = -(-until_ns * self._bandwidth // self._period)
-        self._repetition.restart()
-        while self._next < end and not self.service.idle:
-            if not self._serve(end - self._next):
-                break
-        self._next = max(self._next, end)
+        """Let time pass until ``until_ns`` while a kernel runs."""
+        ...
 
     def settle(self) -> int:
-        """Run batches until the current kernel has all its pages; the time of the last of them (ns)."""
-        service = self.service
-        pages, required = service.pages, service.required
-        service.waiting = True
-        self._repetition.restart()
-        while service.faulting or any(pages.in_transfer(tensor) for tensor in required):
-            if not self._serve(NO_LIMIT):
-                raise StuckError
-        service.waiting = False
-        return self._time_ns(self._next - 1)
+        """Let time pass until the current kernel has all its pages; the time at which the last arrives (ns).
 
-    def _serve(self, limit: int) -> bool:
-        """One batch, and those of its repetitions, at most ``limit`` batches in all, that are exact; whether anything moved."""
-        service, repetition = self.service, self._repetition
-        repetition.before(self._slack)
-        period = service.serve(self.limits)
-        self._next += 1
-        self._account(period, 1)
-        if not period.moved:
-            return False
-        cycle, times = repetition.after(period, self._slack, limit - 1)
-        if times:
-            service.repeat(cycle, times)
-            repetition.restart()
-            self._next += times * len(cycle)
-            for each in cycle:
-                self._account(each, times)
-        return True
-
-    def _account(self, period: Period, times: int) -> None:
-        start, end = self._time_ns(self._next - times), self._time_ns(self._next)
-        account(period, self.busy, end - start)
-        if self.watch is not None:
-            self.watch.report(start, end)
+        Raises :class:`~g10c.backends.uvm.errors.StuckError` without a text when nothing can proceed.
+        """
+        ...
 
 
 def account(last: Period, busy: Busy, duration_ns: int) -> None:

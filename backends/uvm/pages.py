@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from g10c.backends.uvm.errors import AccountingError
-from g10c.backends.uvm.runs import ArrivalOrder, PageQueue, Parts
+from g10c.backends.uvm.order import ArrivalOrder
+from g10c.backends.uvm.runs import PageQueue, Parts
 
 HOST = 0
 SSD = 1

@@ -27,7 +27,8 @@ class EvictionPolicy(Protocol):
     """Hooks of the runtime. Tensors and kernels are numbered as the step numbers them.
 
     Victims are the pages that came first; the hooks only narrow that down. A fault of the current kernel may evict any page (the
-    artifact's ``selectEvictPTE`` with ``is_pf``); what else comes in evicts only tensors that are not spared, and waits where there are none.
+    artifact's ``selectEvictPTE`` with ``is_pf``); what else comes in evicts only tensors that are not spared, and waits where there are
+    none.
     """
 
     def begin(self, step: Step, machine: Machine) -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from g10c.backends.uvm.pages import HOST
+from g10c.backends.uvm.period import Period, consumption
 from g10c.backends.uvm.runs import NOTHING, Run
-from g10c.backends.uvm.service import Period, Service
+from g10c.backends.uvm.service import Service
 
 WINDOW = 64
 """Periods after which the search for a cycle starts afresh."""
@@ -54,15 +55,12 @@ class Repetition:
     def after(self, period: Period, slack: int, limit: int) -> tuple[list[Period], int]:
         """Note a period just served; the cycle of periods that it completes, and how often, at most ``limit`` periods, it repeats."""
         self._periods.append(period)
-        if not period.repeatable:
-            self.restart()
-            return [], 0
         seen = self._seen.get(self._phase(slack))
         self._note(slack)
         if seen is None:
             return [], 0
         cycle = self._periods[seen.index :]
-        return cycle, self._times(cycle, seen, limit // len(cycle))
+        return cycle, self._times(cycle, seen, limit // len(cycle), slack)
 
     def _note(self, slack: int) -> None:
         service = self._service
@@ -78,18 +76,18 @@ class Repetition:
         for queue in service.queues:
             if queue.runs:
                 run = queue.runs[0]
-                phase += (run, run.lead_pages)
+                phase += (run, run.place(slack))
             else:
                 phase.append(None)
         for spared in (NOTHING, service.spared) if service.spared else (NOTHING,):
             victim = pages.order.victim(spared)
-            phase += (victim, victim.lead_pages if victim is not None else 0)
+            phase += (victim, victim.place(slack) if victim is not None else None)
         return tuple(phase)
 
-    def _times(self, cycle: list[Period], before: Snapshot, limit: int) -> int:
+    def _times(self, cycle: list[Period], before: Snapshot, limit: int, slack: int) -> int:
         limit = self._by_memory(cycle, before, limit)
         if limit > 0:
-            limit = self._by_queues(cycle, before, limit)
+            limit = self._by_queues(cycle, before, limit, slack)
         return max(limit, 0)
 
     def _by_memory(self, cycle: list[Period], before: Snapshot, limit: int) -> int:
@@ -102,32 +100,27 @@ class Repetition:
             limit = min(limit, pages.free // -freed)
         filled = pages.used[HOST] - before.host
         if filled and (evicts or any(period.planned for period in cycle)):
-            sent = [op for period in cycle for op in (*period.planned, *period.victims)]
-            to_host = sum(count for _, _, count, place in sent if place == HOST)
+            to_host = sum(count for period in cycle for _, _, count, place in period.planned if place == HOST)
+            to_host += sum(count for period in cycle for _, _, count, place, _ in period.victims if place == HOST)
             if before.host + to_host > pages.host_pages:
                 return 0
             if filled > 0:
                 limit = min(limit, (pages.host_pages - pages.used[HOST] - to_host) // filled)
         return limit
 
-    def _by_queues(self, cycle: list[Period], before: Snapshot, limit: int) -> int:
-        taken: dict[Run, int] = {}
-        victims: dict[Run, int] = {}
-        for period in cycle:
-            for run, _, count, _ in period.planned:
-                taken[run] = taken.get(run, 0) + count
-            for _, run, _, count in period.inward:
-                taken[run] = taken.get(run, 0) + count
-            for run, _, count, _ in period.victims:
-                victims[run] = victims.get(run, 0) + count
+    def _by_queues(self, cycle: list[Period], before: Snapshot, limit: int, slack: int) -> int:
+        served, victims = consumption(cycle)
         sizes = dict(zip(before.heads, before.sizes, strict=True))
-        for run, count in taken.items():
+        for run, count in served.items():
             if run not in sizes or not run.pages:
                 return 0
             if run.period > 1:
-                limit = min(limit, run.repeats * run.period // count)
+                limit = min(limit, run.stock(slack) // count)
             elif sizes[run] > run.pages:
                 limit = min(limit, (run.pages - count) // (sizes[run] - run.pages) + 1)
-        for run, count in victims.items():
-            limit = min(limit, run.repeats * run.period // count)
+        if len({run for run, _ in victims}) < len(victims):
+            return 0  # a run that is taken from in two ways
+        order = self._service.pages.order
+        for (run, spared), count in victims.items():
+            limit = min(limit, order.stock(run, spared, slack) // count)
         return limit

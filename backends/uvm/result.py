@@ -24,6 +24,8 @@ class UvmResult:
     allocated_bytes: int = 0
     """Bytes mapped in GPU memory that came from nowhere."""
     kernels: tuple[KernelTime, ...] = ()
+    step_times_ns: tuple[int, ...] = ()
+    """Time of every step that was run. (The artifact's own scripts publish the shorter of two: ``gatherKernelInfo.py``.)"""
 
     @property
     def stall_time_ns(self) -> int:

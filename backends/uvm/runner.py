@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from g10c.backends.uvm.batches import BatchPace
 from g10c.backends.uvm.directives import Directives
 from g10c.backends.uvm.errors import StuckError
 from g10c.backends.uvm.faults import FaultModel, Faults
+from g10c.backends.uvm.fluid import FluidPace
 from g10c.backends.uvm.initial import initial_pages
-from g10c.backends.uvm.observer import Observer
-from g10c.backends.uvm.pace import BatchPace, Busy
+from g10c.backends.uvm.observer import Observer, Watch
+from g10c.backends.uvm.pace import Busy, Pace
 from g10c.backends.uvm.pages import ABSENT, HOST, PLACES, SSD, Pages
+from g10c.backends.uvm.period import Traffic
 from g10c.backends.uvm.policy import EvictionPolicy, FifoEviction
 from g10c.backends.uvm.result import UvmResult
-from g10c.backends.uvm.service import Service, Traffic
+from g10c.backends.uvm.service import Service
 from g10c.backends.uvm.stuck import check_fits, explain
 from g10c.ir.machine import Machine
 from g10c.ir.result import KernelTime, LinkUse
@@ -49,7 +52,7 @@ def _ideal(step: Step) -> UvmResult:
     for kernel in step.kernels:
         kernels.append(KernelTime(kernel.name, now, now + kernel.time_ns, 0))
         now += kernel.time_ns
-    return UvmResult(iteration_time_ns=now, ideal_time_ns=now, kernels=tuple(kernels))
+    return UvmResult(iteration_time_ns=now, ideal_time_ns=now, kernels=tuple(kernels), step_times_ns=(now,))
 
 
 class _Player:
@@ -61,7 +64,7 @@ class _Player:
         self._page = machine.uvm.page
         self._pages: Pages = initial_pages(step, machine)
         self._service = Service(self._pages)
-        self._pace = BatchPace(self._service, machine)
+        self._pace: Pace = BatchPace(self._service, machine) if machine.uvm.batch_pages else FluidPace(self._service, machine)
         self._directives = Directives(step, moves, machine, self._service)
         self._fault_model = FaultModel(machine)
         self._operands = [operands(kernel) for kernel in step.kernels]
@@ -69,7 +72,7 @@ class _Player:
         self._policy = policy
         self._observer = observer
         if observer is not None:
-            self._pace.observe(observer, self._page)
+            self._pace.watch = Watch(observer, self._service, self._page)
         self._faults = self._fault_kernels = 0
         self._kernels: list[KernelTime] = []
         policy.begin(step, machine)
@@ -87,13 +90,14 @@ class _Player:
 
     def play(self, steps: int) -> UvmResult:
         """Run the steps; the result of the last."""
-        now = start = 0
+        now, times = 0, []
         for number in range(steps):
             start = now
             self._begin_step(number, start)
             for index in range(len(self._step.kernels)):
                 now = self._run_kernel(number, index, now, start)
-        return self._result(now - start)
+            times.append(now - start)
+        return self._result(tuple(times))
 
     def _begin_step(self, number: int, start_ns: int) -> None:
         self._service.traffic = Traffic()
@@ -146,7 +150,7 @@ class _Player:
             self._faults += kind.pages
         return self._fault_model.cost_ns(self._step.kernels[index], kinds[0], kinds[1])
 
-    def _result(self, iteration_ns: int) -> UvmResult:
+    def _result(self, times_ns: tuple[int, ...]) -> UvmResult:
         page, traffic, busy, pages = self._page, self._service.traffic, self._pace.busy, self._pages
         links = {
             "gpu_to_host": LinkUse(traffic.host_out * page, busy.host_out),
@@ -157,7 +161,7 @@ class _Player:
             "pcie_out": LinkUse((traffic.host_out + traffic.ssd_out) * page, busy.pcie_out),
         }
         return UvmResult(
-            iteration_time_ns=iteration_ns,
+            iteration_time_ns=times_ns[-1],
             ideal_time_ns=self._step.ideal_time_ns,
             links=links,
             peak_bytes={"gpu": pages.peak_gpu * page, "host": pages.peak_used[HOST] * page, "ssd": pages.peak_used[SSD] * page},
@@ -165,6 +169,7 @@ class _Player:
             fault_kernels=self._fault_kernels,
             allocated_bytes=traffic.allocated * page,
             kernels=tuple(self._kernels),
+            step_times_ns=times_ns,
         )
 
 

@@ -7,7 +7,7 @@ some tensors in order, that repeats: what arrives in equal periods over several 
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 
 Parts = list[tuple[int, int]]
 """Pages in order: ``(tensor, pages)``."""
@@ -42,9 +42,9 @@ class Run:
     A run of one tensor has a period of one page and no lead. ``pages`` is the number of pages in all.
     """
 
-    __slots__ = ("key", "lead", "lead_pages", "pages", "pattern", "period", "repeats")
+    __slots__ = ("after", "before", "lead", "lead_pages", "number", "pages", "pattern", "period", "repeats")
 
-    def __init__(self, pattern: Parts, period: int, repeats: int, key: int = 0) -> None:
+    def __init__(self, pattern: Parts, period: int, repeats: int, number: int = 0) -> None:
         if len(pattern) == 1:
             pattern, period, repeats = [(pattern[0][0], 1)], 1, period * repeats
         self.pattern = pattern
@@ -53,7 +53,13 @@ class Run:
         self.pages = period * repeats
         self.lead: Parts = []
         self.lead_pages = 0
-        self.key = key
+        self.number = number
+        self.before: Run | None = None
+        self.after: Run | None = None
+
+    def mixes(self, spared: frozenset[int]) -> bool:
+        """Whether the run has pages of ``spared`` tensors and of others."""
+        return bool(spared) and self.period > 1 and any(tensor in spared for tensor, _ in (*self.lead, *self.pattern))
 
     def holds(self, tensor: int) -> int:
         """Pages of ``tensor`` in the run."""
@@ -93,10 +99,39 @@ class Run:
             self.repeats -= 1
         return parts
 
-    def drop(self, pages: int) -> None:
-        """Remove ``pages`` pages, whole periods, without a look at them."""
-        self.repeats -= pages // self.period
+    def begin(self) -> None:
+        """Begin a period: it becomes the lead, which is empty."""
+        self.lead = list(self.pattern)
+        self.lead_pages = self.period
+        self.repeats -= 1
+
+    def in_stretch(self, long: int) -> bool:
+        """Whether the next pages are a stretch of one tensor longer than ``long`` pages within a pattern."""
+        return bool(self.lead) and self.lead[0][1] > long
+
+    def place(self, long: int) -> tuple[int, ...]:
+        """Where in the pattern the run is. While this stays the same, only :meth:`stock` changes.
+
+        In a stretch of one tensor longer than ``long`` pages that is the stretch, elsewhere the page within the period.
+        """
+        if self.in_stretch(long):
+            return (self.repeats, len(self.lead))
+        return (self.lead_pages,)
+
+    def stock(self, long: int) -> int:
+        """Pages that can be dropped before the run's place changes: of the stretch, or of whole periods."""
+        if self.in_stretch(long):
+            return self.lead[0][1] - 1
+        return self.repeats * self.period
+
+    def drop(self, pages: int, long: int) -> None:
+        """Remove ``pages`` pages of the :meth:`stock` without a look at them."""
         self.pages -= pages
+        if self.in_stretch(long):
+            self.lead[0] = (self.lead[0][0], self.lead[0][1] - pages)
+            self.lead_pages -= pages
+        else:
+            self.repeats -= pages // self.period
 
     def remove(self, tensor: int, pages: int) -> int:
         """Remove up to ``pages`` pages of ``tensor``; the number removed."""
@@ -181,72 +216,3 @@ class PageQueue:
         if not run.pages:
             self.runs.popleft()
         return parts
-
-
-class ArrivalOrder:
-    """Pages in GPU memory that may be evicted, in the order in which they came (the artifact's ``lru_addrs``).
-
-    Accesses of kernels do not change the order: the artifact refreshes a page only when it is mapped (``GPUPageTable::LRUAccess``).
-    """
-
-    __slots__ = ("_holding", "_next_key", "_runs")
-
-    def __init__(self, tensors: int) -> None:
-        self._runs: OrderedDict[int, Run] = OrderedDict()
-        self._holding: list[dict[int, Run]] = [{} for _ in range(tensors)]  # runs by tensor, oldest first; may name runs that are gone
-        self._next_key = 0
-
-    def victim(self, spared: frozenset[int] = NOTHING) -> Run | None:
-        """The oldest run with a page that is not ``spared``."""
-        for run in self._runs.values():
-            if not spared or any(tensor not in spared for tensor, _ in (*run.lead, *run.pattern)):
-                return run
-        return None
-
-    def append(self, pattern: Parts, repeats: int = 1) -> None:
-        """Enter ``repeats`` times ``pattern`` as the newest pages."""
-        period = sum(count for _, count in pattern)
-        if self._runs:
-            last = self._runs[next(reversed(self._runs))]
-            if last.extends(pattern):
-                last.extend(period, repeats)
-                return
-        self._next_key += 1
-        run = Run(pattern, period, repeats, self._next_key)
-        self._runs[run.key] = run
-        for tensor, _ in pattern:
-            self._holding[tensor][run.key] = run
-
-    def take(self, run: Run, pages: int) -> Parts:
-        """Remove the first ``pages`` pages of ``run``, which is one of this order's."""
-        parts = run.take(pages)
-        self.forget(run)
-        return parts
-
-    def forget(self, run: Run) -> None:
-        """Let go of a run if it is empty."""
-        if not run.pages:
-            del self._runs[run.key]
-            for tensor, _ in run.pattern:
-                self._holding[tensor].pop(run.key, None)
-
-    def take_of(self, run: Run, tensor: int, pages: int) -> int:
-        """Remove up to ``pages`` pages of ``tensor`` from ``run``; the number removed."""
-        count = run.remove(tensor, pages)
-        if not run.pages:
-            del self._runs[run.key]
-            self._holding[tensor].pop(run.key, None)
-        return count
-
-    def remove(self, tensor: int, pages: int) -> int:
-        """Remove up to ``pages`` pages of ``tensor``, oldest first; the number removed."""
-        left = pages
-        holding = self._holding[tensor]
-        for key in list(holding):
-            if key in self._runs:
-                left -= self.take_of(holding[key], tensor, left)
-            if key not in self._runs or left:
-                holding.pop(key, None)
-            if not left:
-                break
-        return pages - left

@@ -8,71 +8,9 @@ needs it is queued at once to come back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from g10c.backends.uvm.pages import ABSENT, HOST, SSD, Pages
+from g10c.backends.uvm.period import Lane, Limits, Period, Traffic, consumption
 from g10c.backends.uvm.runs import NOTHING, PageQueue, Parts, Run, join
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Pages that one period can carry: over the PCIe link and to or from the SSD in each direction, and mapped in GPU memory."""
-
-    pcie: int
-    ssd: int
-    allocations: int
-
-
-class Lane:
-    """A queue of pages that come in from one place. ``demand``: the current kernel waits for them."""
-
-    __slots__ = ("demand", "place", "queue")
-
-    def __init__(self, place: int, *, demand: bool) -> None:
-        self.queue = PageQueue()
-        self.place = place
-        self.demand = demand
-
-
-@dataclass(slots=True)
-class Traffic:
-    """Pages moved since the step began, and periods in which each direction was in use."""
-
-    host_in: int = 0
-    ssd_in: int = 0
-    allocated: int = 0
-    host_out: int = 0
-    ssd_out: int = 0
-    discarded: int = 0
-
-
-@dataclass(slots=True)
-class Period:
-    """What one period did, so that it can be done again: pages taken from runs, pages queued to come back, and pages that came in."""
-
-    planned: list[tuple[Run, Parts, int, int]] = field(default_factory=list)
-    """Planned evictions: run, pages, their number, where to."""
-    victims: list[tuple[Run, Parts, int, int]] = field(default_factory=list)
-    """Evictions under pressure: run, pages, their number, where to."""
-    inward: list[tuple[Lane, Run, Parts, int]] = field(default_factory=list)
-    """What came in: lane, run, pages, their number."""
-    returning: list[tuple[int, Parts]] = field(default_factory=list)
-    """Pages evicted although the current kernel needs them: where they are now, pages."""
-    arrivals: Parts = field(default_factory=list)
-    """Pages that came in, in order, and are not yet in the arrival order."""
-    came: Parts = field(default_factory=list)
-    """Pages that came in, in order."""
-    out: int = 0
-    out_ssd: int = 0
-    into: int = 0
-    into_ssd: int = 0
-    mapped: int = 0
-    repeatable: bool = True
-
-    @property
-    def moved(self) -> bool:
-        """Whether anything moved."""
-        return bool(self.planned or self.victims or self.inward)
 
 
 class Service:
@@ -124,31 +62,27 @@ class Service:
         self.pages.check()
         return period
 
-    def repeat(self, cycle: list[Period], times: int) -> None:
+    def repeat(self, cycle: list[Period], times: int, long: int) -> None:
         """Do what the periods of ``cycle`` did, in that order, ``times`` more; the caller knows that just that would happen."""
         returning: tuple[Parts, Parts, Parts] = ([], [], [])
         came: Parts = []
-        taken: dict[Run, int] = {}
         for period in cycle:
             self._repeat_accounts(period, times)
             for place, parts in period.returning:
                 join(returning[place], parts)
             join(came, period.came)
-            for run, _, count, _ in (*period.planned, *period.victims):
-                taken[run] = taken.get(run, 0) + count
-            for _, run, _, count in period.inward:
-                taken[run] = taken.get(run, 0) + count
         for place, parts in enumerate(returning):
             if parts:
                 self.faults[place].queue.push_pattern(parts, times)
-        for run, count in taken.items():
-            run.drop(count * times)
+        served, victims = consumption(cycle)
+        for run, count in served.items():
+            run.drop(count * times, long)
         for queue in self.queues:
             if queue.runs and not queue.runs[0].pages:
                 queue.runs.popleft()
         order = self.pages.order
-        for run in {op[0]: None for period in cycle for op in period.victims}:
-            order.forget(run)
+        for (run, spared), count in victims.items():
+            order.drop(run, count * times, spared, long)
         if came:
             order.append(came, times)
         self.pages.check()
@@ -160,7 +94,7 @@ class Service:
             for tensor, each in parts:
                 pages.leaving[tensor] -= each
             self._land_outside(parts, count * times, place)
-        for _, parts, count, place in period.victims:
+        for _, parts, count, place, _ in period.victims:
             parts = [(tensor, each * times) for tensor, each in parts]
             for tensor, each in parts:
                 pages.resident[tensor] -= each
@@ -229,6 +163,8 @@ class Service:
             period.into += count
             if place == SSD:
                 period.into_ssd += count
+        out = (period.out, period.out_ssd) if period.victims else (0, 0)
+        period.marks.append((period.into, period.into_ssd, period.mapped, *out))
         self._land_inside(parts, count, place)
 
     def _land_inside(self, parts: Parts, count: int, place: int) -> None:
@@ -261,14 +197,15 @@ class Service:
             victim = order.victim(spared)
             if victim is None:
                 return 0
+        if not victim.mixes(spared):
+            spared = NOTHING
         place, room = self._destination(lane.place, victim)
-        count = min(wanted, room, victim.pages)
+        count = min(wanted, room, order.available(victim, spared) if spared else victim.pages)
         if count <= 0:
             return 0
-        if spared and victim.period > 1:
-            return self._push_out_unspared(victim, count, place)
-        parts = order.take(victim, count)
-        self._push_out(victim, parts, count, place)
+        parts = order.take(victim, count, spared)
+        count = sum(pages for _, pages in parts) if spared else count
+        self._push_out(victim, parts, count, place, spared)
         return count
 
     def _destination(self, origin: int, victim: Run) -> tuple[int, int]:
@@ -285,16 +222,8 @@ class Service:
         out = min(out, limits.ssd - self._period.out_ssd)
         return SSD, min(out, 1) if origin == HOST else out
 
-    def _push_out_unspared(self, victim: Run, wanted: int, place: int) -> int:
-        """Push out pages of the first tensor of a mixed run that is not spared."""
-        self._period.repeatable = False
-        tensor = next(tensor for tensor, _ in (*victim.lead, *victim.pattern) if tensor not in self.spared)
-        count = self.pages.order.take_of(victim, tensor, wanted)
-        self._push_out(victim, [(tensor, count)], count, place)
-        return count
-
-    def _push_out(self, run: Run, parts: Parts, count: int, place: int) -> None:
-        self._period.victims.append((run, parts, count, place))
+    def _push_out(self, run: Run, parts: Parts, count: int, place: int, spared: frozenset[int]) -> None:
+        self._period.victims.append((run, parts, count, place, spared))
         resident = self.pages.resident
         for tensor, pages in parts:
             resident[tensor] -= pages

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from g10c.ir.machine import Machine
+from g10c.ir.machine import Gpu, Host, Machine
 from g10c.ir.step import Kernel, Move, Step, StepTensor
 
 
@@ -94,6 +94,11 @@ def read(step: Step, moves: list[Move], steps: int) -> Reading:
                 ops += _apply(places, move, number * count + slot)
                 peak = {tier: max(peak[tier], used) for tier, used in _use(places).items()}
     return Reading(ops, initial, peak)
+
+
+def sized(on: Machine, reading: Reading, gpu_spare=0, host_spare=0) -> Machine:
+    """The machine with the memory that a plan needs when directives take effect at once, and some to spare."""
+    return replace(on, gpu=Gpu(memory=reading.peak["gpu"] + gpu_spare), host=Host(reading.peak["host"] + host_spare))
 
 
 def _issued(step, moves, slot):

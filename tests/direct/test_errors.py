@@ -172,6 +172,16 @@ def test_a_chain_of_waiting_directives_is_told_in_order():
     ]
 
 
+def test_a_ledger_forgets_a_peak():
+    ledger = Ledger(Engine(), PAIR.step, machine(), (whole(40, Place.GPU), whole(40, Place.ABSENT)))
+    ledger.claim(Place.GPU, 40)
+    ledger.settle(1, Place.ABSENT, Place.GPU, 40)
+    ledger.settle(0, Place.GPU, Place.ABSENT, 40)
+    assert (ledger.used, ledger.peak) == ([40, 0, 0], [80, 0, 0])
+    ledger.restart_peak()
+    assert ledger.peak == [40, 0, 0]
+
+
 def test_a_ledger_refuses_what_cannot_be():
     def ledger():
         return Ledger(Engine(), PAIR.step, machine(gpu=50), (whole(40, Place.GPU), whole(40, Place.ABSENT)))

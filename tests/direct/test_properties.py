@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from direct.build import BYTE_PER_NS, Model, machine
-from direct.plans import kernel_ends, plans, read
+from direct.plans import kernel_ends, plans, read, sized
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,12 +23,7 @@ MACHINES = st.builds(
 ONE_TIER = st.one_of(plans(tiers=("host",), shortest=1), plans(tiers=("ssd",), shortest=1))
 
 
-def sized(on, reading, gpu_spare=0, host_spare=0):
-    """A machine with the memory that a plan needs when directives take effect at once, and some to spare."""
-    return replace(on, gpu=Gpu(memory=reading.peak["gpu"] + gpu_spare), host=Host(reading.peak["host"] + host_spare))
-
-
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(plans(), MACHINES, SPARE, SPARE, st.integers(1, 3))
 def test_a_plan_that_fits_in_order_of_issue_runs_and_every_link_has_time_for_its_bytes(plan, on, gpu_spare, host_spare, steps):
     step, moves = plan
@@ -39,6 +34,7 @@ def test_a_plan_that_fits_in_order_of_issue_runs_and_every_link_has_time_for_its
     assert result.iteration_time_ns >= result.ideal_time_ns
     assert result.peak_bytes["gpu"] <= on.gpu.memory
     assert result.peak_bytes["host"] <= on.host.memory
+    assert all(getattr(at, tier) <= peak for tier, peak in result.peak_bytes.items() for at in result.memory)
     for name, use in result.links.items():
         bandwidth = min(on.pcie.bandwidth, on.ssd.bandwidth) if "ssd" in name else on.pcie.bandwidth
         assert use.bytes * 10**9 <= (use.busy_ns + 1) * bandwidth
@@ -50,7 +46,7 @@ def test_a_plan_that_fits_in_order_of_issue_runs_and_every_link_has_time_for_its
     assert result == simulate_direct(step, moves, on, steps=steps, timeline=True), "twice the same"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(ONE_TIER, MACHINES, SPARE, SPARE)
 def test_times_are_those_of_the_rules_where_no_two_copies_share_a_link(plan, on, gpu_spare, host_spare):
     step, moves = plan
@@ -61,7 +57,7 @@ def test_times_are_those_of_the_rules_where_no_two_copies_share_a_link(plan, on,
     assert [kernel.end_ns for kernel in result.kernels] == [end - ends[count - 1] for end in ends[count:]]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(ONE_TIER, MACHINES, MACHINES, SPARE, SPARE)
 def test_no_plan_gets_slower_with_a_better_machine_where_no_two_copies_share_a_link(plan, one, two, gpu_spare, host_spare):
     step, moves = plan
@@ -81,18 +77,22 @@ def test_a_faster_ssd_may_delay_a_copy_from_the_host_that_a_kernel_waits_for():
     model = Model({"x": 40, "y": 40}, [(10, "", "x y"), (1000, "", ""), (10, "x", ""), (500, "", ""), (10, "y", "")])
     plan = "1 evict x host\n1 evict y ssd\n2 prefetch x host\n2 prefetch y ssd"
     slow, fast = (model.run(plan, machine(ssd=ssd)).iteration_time_ns for ssd in (BYTE_PER_NS // 4, BYTE_PER_NS // 2))
-    assert (slow, fast) == (1530 + 54, 1530 + 80 + 10 - 10)
+    assert (slow, fast) == (1530 + 54, 1530 + 80)
 
 
-@settings(max_examples=200, deadline=None)
-@given(plans(), MACHINES, st.integers(0, 60), st.integers(0, 40))
-def test_with_any_memory_a_plan_runs_within_it_or_is_refused_with_a_reason(plan, on, gpu, host):
+@settings(max_examples=100, deadline=None)
+@given(plans(), MACHINES, st.integers(0, 60), st.integers(0, 40), st.booleans())
+def test_with_any_memory_a_plan_runs_within_it_or_is_refused_with_a_reason(plan, on, gpu, host, on_demand):
     step, moves = plan
     on = replace(on, gpu=Gpu(memory=gpu), host=Host(host))
     try:
-        result = simulate_direct(step, moves, on)
+        result = simulate_direct(step, moves, on, on_demand=on_demand)
     except InfeasibleError as error:
-        assert error.diagnostics
+        reasons = [one.message for one in error.diagnostics]
+    else:
+        reasons = []
+    if reasons:
+        assert any(word in reasons[0] for word in ("nothing can proceed", "alone needs", "do not fit"))
         return
     assert result.peak_bytes["gpu"] <= gpu
     assert result.peak_bytes["host"] <= host

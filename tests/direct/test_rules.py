@@ -148,6 +148,12 @@ def test_host_memory_is_waited_for():
     assert result.peak_bytes["host"] == 40
 
 
+def test_freed_host_memory_lets_an_eviction_go_on():
+    model = Model({"x": 40, "y": 40}, [(10, "", "x y"), (100, "", ""), (100, "", ""), (100, "", ""), (10, "y", "")])
+    result = model.run("1 evict x host\n1 evict y host\n2 free x\n3 prefetch y host", machine(host=60), timeline=True)
+    assert [(copy.tensor, copy.start_ns) for copy in result.copies] == [("x", 10), ("y", 110), ("y", 210)]
+
+
 def test_inputs_are_there_once_they_are_allocated():
     model = Model({"batch": 40, "y": 40}, [(10, "batch", "y")])
     assert model.run().iteration_time_ns == 10
@@ -198,7 +204,7 @@ def test_weights_that_do_not_fit_together_begin_on_the_host_and_are_fetched_at_f
     result = model.run("1 evict w host\n2 prefetch w host", timeline=True)
     assert result.copies == (Copy("gpu_to_host", "w", 10, 70, 60, "directive"), Copy("host_to_gpu", "v", 70, 130, 60, "policy"))
     assert result.iteration_time_ns == 140, "v has no room on the GPU when the step begins, and is fetched when w has left"
-    assert result.notes[-1] == "persistent tensors that did not fit in GPU memory at the beginning were fetched at their first use: 60 B"
+    assert result.notes[-1] == "data that kernels did not find in GPU memory were fetched when they became current: 60 B"
 
 
 def test_directives_of_the_current_kernel_overtake_where_else_nothing_could_proceed():
@@ -208,6 +214,34 @@ def test_directives_of_the_current_kernel_overtake_where_else_nothing_could_proc
     assert result.notes == (
         "the plan asks for more GPU memory than there is: directives of the current kernel had to overtake earlier ones 1 times",
     )
+
+
+ON_DEMAND = Model({"x": 40, "y": 40}, [(10, "", "x y"), (200, "", ""), (10, "x", ""), (10, "y", "")])
+
+
+def test_on_demand_a_kernel_fetches_what_it_does_not_find():
+    result = ON_DEMAND.run("1 evict x host\n1 evict y ssd", on_demand=True, timeline=True)
+    assert starts(result) == [0, 10, 210 + 40, 260 + 80]
+    assert [copy.cause for copy in result.copies] == ["directive", "directive", "policy", "policy"]
+    assert result.notes == ("data that kernels did not find in GPU memory were fetched when they became current: 80 B",)
+
+
+def test_on_demand_an_eviction_that_has_not_begun_is_given_up():
+    plan = "1 evict x ssd\n1 evict y ssd\n2 prefetch y ssd"
+    slow = machine(ssd=BYTE_PER_NS // 10)
+    result = ON_DEMAND.run(plan, slow, on_demand=True)
+    assert starts(result) == [0, 10, 810, 820], "x leaves from 10 to 410 and has to come back; y, which comes after it, never leaves"
+    assert used(result) == {"gpu_to_ssd": (40, 400), "ssd_to_gpu": (40, 400)}
+    assert starts(ON_DEMAND.run(plan.replace("2 pre", "1 pre") + "\n2 prefetch x ssd", slow)) == [0, 10, 1610, 1620], (
+        "else y goes and comes"
+    )
+
+
+def test_on_demand_a_given_up_eviction_leaves_its_turn_to_the_next():
+    model = Model({"x": 40, "y": 40, "z": 20}, [(10, "", "x y z"), (200, "", ""), (10, "", ""), (10, "x y z", "")])
+    plan = "1 evict x host\n1 evict y host\n1 evict z host\n2 prefetch y host"
+    result = model.run(plan, machine(host=60), on_demand=True, timeline=True)
+    assert [(copy.link, copy.tensor, copy.start_ns) for copy in result.copies[:2]] == [("gpu_to_host", "x", 10), ("gpu_to_host", "z", 210)]
 
 
 def test_tensors_that_the_plan_forgets_are_dropped_at_the_end_of_the_step():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -327,17 +328,12 @@ def test_text_and_dict_round_trip(machine: Machine) -> None:
 @given(st.text() | st.sampled_from([FULL, SMALL]), st.integers(0, 500), st.integers(0, 30), st.text(max_size=5))
 def test_no_text_raises_anything_else(text: str, start: int, length: int, middle: str) -> None:
     changed = text[:start] + middle + text[start + length :]
-    try:
+    with suppress(InputError):
         parse_machine(changed, "m.toml")
-    except InputError as error:
-        assert error.diagnostics
-        assert error.render()
 
 
 @given(st.text(), st.text())
 def test_no_setting_raises_anything_else(path: str, value: str) -> None:
     for setting in (f"{path}={value}", f"gpu.memory={value}", f"gpu.malloc_time_per_byte={value}", f"gpu.count={value}"):
-        try:
+        with suppress(InputError):
             override(parse_machine(SMALL), setting)
-        except InputError as error:
-            assert error.diagnostics

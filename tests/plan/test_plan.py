@@ -17,33 +17,7 @@ from g10c.ir.source import Origin
 from g10c.ir.values import Ident, Range, Size, Time
 from g10c.ir.verifier import verify
 
-SMALL_TEXT = r"""{
-"format": "g10c.plan",
-"version": 1,
-"provenance": {"version": "1.2", "input_name": "bert.ir", "input_sha256": "0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f"},
-"pipeline": "vitality,migrate{solver=greedy}",
-"estimate_ns": 300000,
-"bound_ns": null,
-"statistics": {"moves": 3},
-"machine": {"name": "box", "description": "", "source": ["a label"], "gpu": {"name": "A100", "count": 1, "memory": 42949672960, "reserved": 1073741824, "malloc_time_per_byte": 0.000814}, "host": {"memory": 68719476736}, "pcie": {"bandwidth": 25000000000, "latency": 10}, "ssd": {"bandwidth": 0, "latency": 0}, "uvm": {"fault_latency": 45000, "fault_model": "profiled", "batch_pages": 0, "page": 4096}, "remote": {"bandwidth": 0, "latency": 0}, "network": {"kind": "none", "bandwidth": 0, "latency": 0, "rows": 0, "cols": 0}},
-"program": {"name": "bert/base", "attributes": {"batch": 4, "runtime": {"word": "uvm"}, "estimated_time": {"time_ns": 300000}, "source": "hand"}},
-"tensors": [
-{"index": 0, "name": "w", "dtype": "f32", "shape": [256, 768], "bytes": 786432, "role": "weight", "inactive": [[2, 0]]},
-{"index": 1, "name": "ids", "dtype": "i32", "shape": [4], "bytes": 16, "role": "input"},
-{"index": 2, "name": "h.0", "dtype": "bf16", "shape": [4, 256], "bytes": 2048, "role": "activation", "my.tag": [true, {"word": "odd"}, []]},
-{"index": 3, "name": "loss", "dtype": "f32", "shape": [], "bytes": 4, "role": "activation"}
-],
-"ops": [
-{"op": "alloc", "tensor": 2, "range": [0, 2048], "whole": true},
-{"op": "linear.forward", "reads": [1, 0], "writes": [2], "time_ns": 197632, "phase": "forward", "my.note": "a \"b\" \n β"},
-{"op": "evict", "tensor": 0, "to": "host", "range": [0, 65536]},
-{"op": "kernel", "reads": [2], "writes": [3], "kernel": "volta_sgemm", "my.ratio": 1.0, "my.size": {"bytes": 4096}, "time_ns": 12288, "my.time": {"time_ns": -5}, "my.bytes": {"byte_range": [0, 64]}, "my.range": {"range": [3, 1]}, "flops": 12},
-{"op": "free", "tensor": 2, "range": [0, 2048], "whole": true, "stream": "copy_out"},
-{"op": "prefetch", "tensor": 0, "from": "host", "range": [0, 65536]},
-{"op": "free", "tensor": 3, "range": [0, 4]}
-]
-}
-"""
+SMALL_TEXT = (Path(__file__).parent / "small_plan.json").read_text(encoding="utf-8")
 
 
 def assert_same(read: Plan, plan: Plan) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import jsonschema
@@ -73,21 +74,7 @@ def test_machine_keys_are_those_of_machines() -> None:
 
 
 def test_every_definition_says_what_it_expects() -> None:
-    def check(part: Any) -> None:
-        if isinstance(part, dict):
-            if "type" in part and "if" not in part and part["type"] not in ("boolean", "null"):
-                assert (
-                    "description" in part
-                    or part.get("required", [""])[0] in ("word", "time_ns", "bytes", "range", "byte_range")
-                    or part["type"] in ("number", "string")
-                ), part
-            for item in part.values():
-                check(item)
-        elif isinstance(part, list):
-            for item in part:
-                check(item)
-
-    check(DEFINITIONS)
+    assert [name for name, definition in DEFINITIONS.items() if not definition.get("description")] == []
 
 
 REPLACEMENTS: list[Any] = [
@@ -153,10 +140,11 @@ def edited(path: tuple[Any, ...], edit: Any) -> dict[str, Any]:
     return document
 
 
-def test_reader_and_schema_give_the_same_verdict() -> None:
+@pytest.mark.parametrize("stride", [17, pytest.param(1, marks=pytest.mark.slow)])
+def test_reader_and_schema_give_the_same_verdict(stride: int) -> None:
     verdicts = {"both accept": 0, "both refuse": 0, "beyond the schema": 0}
-    for path, document in mutations(BASE):
-        mistakes = [] if path[:1] == ("format",) and document.get("format") == "g10c.plan" else schema_mistakes(document, "plan")
+    for path, document in islice(mutations(BASE), 0, None, stride):
+        mistakes = schema_mistakes(document, "plan")
         try:
             read_plan(json.dumps(document), "plan.json")
         except InputError as error:
@@ -169,7 +157,7 @@ def test_reader_and_schema_give_the_same_verdict() -> None:
         else:
             assert not mistakes, (path, mistakes)
             verdicts["both accept"] += 1
-    assert min(verdicts.values()) > 50, verdicts
+    assert min(verdicts.values()) >= 50 // stride, verdicts
 
 
 @settings(max_examples=60, deadline=None)

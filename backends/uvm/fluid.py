@@ -1,0 +1,134 @@
+"""Pages as a fluid: they flow without a period, each link at its bandwidth.
+
+Time passes in chunks of pages that are served like a batch and take what their busiest resource needs: the PCIe link in either direction,
+the SSD in either direction (whose pages cross the PCIe link too), the mapping of pages. No bandwidth is exceeded, a single flow has
+all of its link, and a chunk ends no later than the kernel that is running, so what is issued next finds the links free.
+"""
+
+from __future__ import annotations
+
+from g10c.backends.uvm.errors import StuckError
+from g10c.backends.uvm.observer import Watch
+from g10c.backends.uvm.pace import NO_LIMIT, NS, Busy, account
+from g10c.backends.uvm.period import Limits, Mark, Period
+from g10c.backends.uvm.repetition import Repetition
+from g10c.backends.uvm.service import Service
+from g10c.ir.machine import Machine
+
+SMALLEST_CHUNK = 64
+LARGEST_CHUNK = 512
+"""Pages of a chunk: between these, the number of which the SSD's share is nearest to a whole number of pages."""
+
+
+def chunk_pages(pcie: int, ssd: int) -> int:
+    """Pages of a chunk for two bandwidths: the SSD's share of it, rounded up, wastes the least of the PCIe link."""
+    if not ssd:
+        return LARGEST_CHUNK
+    return min(range(SMALLEST_CHUNK, LARGEST_CHUNK + 1), key=lambda pages: (-(-pages * ssd // pcie) * pcie / (pages * ssd), pages))
+
+
+class FluidPace:
+    """Chunks one after another. Time is kept exactly, in ticks: the least common fraction of a nanosecond that page times need."""
+
+    def __init__(self, service: Service, machine: Machine) -> None:
+        pcie, ssd, page = machine.pcie.bandwidth, min(machine.ssd.bandwidth, machine.pcie.bandwidth), machine.uvm.page
+        self.service = service
+        self.busy = Busy()
+        self.watch: Watch | None = None
+        self._tick = pcie * (ssd or 1)  # ticks of a nanosecond
+        self._pcie_page = page * NS * (ssd or 1)
+        self._ssd_page = page * NS * pcie if ssd else 0
+        self._map_page = round(machine.gpu.malloc_time_per_byte * page * self._tick)
+        chunk = chunk_pages(pcie, ssd)
+        mapped = max(1, chunk * self._pcie_page // self._map_page) if self._map_page else NO_LIMIT
+        self._full = Limits(chunk, -(-chunk * ssd // pcie), mapped)
+        self._slack = 4 * chunk
+        self._repetition = Repetition(service)
+        self._limits = self._full
+        self._now = 0  # ticks: until when the links are booked
+
+    def advance(self, until_ns: int) -> None:
+        """Let pages flow until ``until_ns``."""
+        end = until_ns * self._tick
+        self._repetition.restart()
+        while self._now < end and not self.service.idle:
+            limits = self._limits_within(end - self._now)
+            if not self._serve(limits, end):
+                if limits == self._full:
+                    break  # nothing can move before the next kernel
+                return  # the page that is on its way arrives later
+        self._now = max(self._now, end)
+
+    def settle(self) -> int:
+        """Let pages flow until the current kernel has all of its own; the time at which the last arrives (ns)."""
+        service = self.service
+        pages, required = service.pages, service.required
+        service.waiting = True
+        self._repetition.restart()
+        arrival = self._now
+        while service.faulting or any(pages.in_transfer(tensor) for tensor in required):
+            last = self._serve(self._full, None)
+            if last is None:
+                raise StuckError
+            arrival = self._now - self._duration(last) + self._arrival(last)
+        service.waiting = False
+        return -(-arrival // self._tick)
+
+    def _limits_within(self, ticks: int) -> Limits:
+        """Pages that can travel in so many ticks, at most a chunk."""
+        full = self._full
+        if ticks >= full.pcie * self._pcie_page and ticks >= full.ssd * self._ssd_page:
+            return full
+        ssd = min(full.ssd, ticks // self._ssd_page) if self._ssd_page else 0
+        mapped = min(full.allocations, ticks // self._map_page) if self._map_page else full.allocations
+        return Limits(min(full.pcie, ticks // self._pcie_page), ssd, mapped)
+
+    def _serve(self, limits: Limits, end: int | None) -> Period | None:
+        """One chunk and its exact repetitions that end before ``end`` (ticks); the last of them, or nothing if nothing moved."""
+        service, repetition = self.service, self._repetition
+        if limits != self._limits:
+            repetition.restart()
+            self._limits = limits
+        repetition.before(self._slack)
+        period = service.serve(limits)
+        if not period.moved:
+            return None
+        self._pass([period], 1)
+        cycle, times = repetition.after(period, self._slack, NO_LIMIT)
+        if end is not None and times:
+            duration = sum(self._duration(each) for each in cycle)
+            if duration:
+                times = min(times, (end - self._now) // duration)
+        if times > 0:
+            service.repeat(cycle, times, self._slack)
+            repetition.restart()
+            self._pass(cycle, times)
+        return period
+
+    def _pass(self, cycle: list[Period], times: int) -> None:
+        """Let the time of ``times`` repetitions of ``cycle`` pass."""
+        start = self._now // self._tick
+        for period in cycle:
+            duration = self._duration(period) * times
+            begin = self._now // self._tick
+            self._now += duration
+            account(period, self.busy, self._now // self._tick - begin)
+        if self.watch is not None:
+            self.watch.report(start, self._now // self._tick)
+
+    def _ticks(self, mark: Mark) -> int:
+        into, into_ssd, mapped, out, out_ssd = mark
+        return max(max(into, out) * self._pcie_page, max(into_ssd, out_ssd) * self._ssd_page, mapped * self._map_page)
+
+    def _duration(self, period: Period) -> int:
+        """Ticks that a chunk takes."""
+        return self._ticks((period.into, period.into_ssd, period.mapped, period.out, period.out_ssd))
+
+    def _arrival(self, period: Period) -> int:
+        """Ticks into a chunk at which the last page that the current kernel needs arrives."""
+        required = self.service.required
+        latest = 0
+        for (_, _, parts, _), mark in zip(period.inward, period.marks, strict=True):
+            if any(tensor in required for tensor, _ in parts):
+                latest = max(latest, self._ticks(mark))
+        return latest or self._duration(period)
