@@ -44,7 +44,7 @@ bench: $(VENV)/developing ## measure speed and memory
 	$(BIN)/python -P tests/bench/bench.py
 
 models: $(VENV)/installed ## write the bundled models again from their builders
-	$(BIN)/python -P -m g10c.models.library
+	$(BIN)/python -P -c 'from g10c.models.library import MODELS; print(*(m.command for m in MODELS.values()), sep="\n")' | PATH="$(BIN):$$PATH" sh -ex
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

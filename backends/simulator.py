@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from g10c.compiler.protocols import Backend
 from g10c.compiler.step_of import moves_of, step_of
-from g10c.ir.errors import InfeasibleError, InputError
+from g10c.ir.errors import Diagnostic, InfeasibleError, InputError
+from g10c.ir.ops import OpKind
 
 if TYPE_CHECKING:
     from g10c.ir.machine import Machine
@@ -36,17 +37,19 @@ class Simulator(Backend):
         bound = program.attrs.get("bound_time")
         return dataclasses.replace(result, bound_time_ns=int(bound) if isinstance(bound, int) else None)
 
-    def render(self, result: SimResult, form: str) -> str:
+    def render(self, result: SimResult, form: str, machine: Machine | None = None) -> str:
         """A result as ``table``, ``json``, ``kernels`` or ``chrome-trace``."""
-        from g10c.backends import report, trace
+        if form == "table":
+            from g10c.backends.report import result_table
 
-        forms = {
-            "table": report.result_table,
-            "json": report.result_json_text,
-            "kernels": report.kernel_csv,
-            "chrome-trace": trace.chrome_trace_text,
-        }
-        return forms[form](result)
+            return result_table(result, machine)
+        if form == "chrome-trace":
+            from g10c.backends.trace import chrome_trace_text
+
+            return chrome_trace_text(result)
+        from g10c.backends.report import kernel_csv, result_json_text
+
+        return {"json": result_json_text, "kernels": kernel_csv}[form](result)
 
 
 def _simulate(program: Program, step: Step, machine: Machine, steps: int, ideal: bool, timeline: bool) -> SimResult:
@@ -60,20 +63,21 @@ def _simulate(program: Program, step: Step, machine: Machine, steps: int, ideal:
     if runtime == "direct":
         from g10c.backends.direct.runner import simulate_direct
 
-        return simulate_direct(step, moves, machine, steps=steps, timeline=timeline)
+        kernels = [op.location for op in program.kernels]
+        directives = [op.location for op in program.ops if op.kind is OpKind.DIRECTIVE]
+        return simulate_direct(step, moves, machine, steps=steps, timeline=timeline, kernel_locations=kernels, move_locations=directives)
     from g10c.backends.uvm_adapter import simulate_paged
 
     return simulate_paged(step, moves, machine, steps, timeline)
 
 
 def _require_times(program: Program) -> None:
-    """Refuse programs none of whose kernels has a time: their step would take no time at all."""
-    if program.kernels and not any("time" in op.attrs for op in program.kernels):
-        first = program.kernels[0]
-        raise InputError.at(
-            f"program {program.name!r}: no kernel has a time, so there is nothing to simulate",
-            first.location,
-            "give kernels {time = 12.5us}, or build the model for a GPU",
+    """Refuse programs in which a kernel has no time: it would count as none, and the step's time would be wrong."""
+    untimed = [op for op in program.kernels if "time" not in op.attrs]
+    if untimed:
+        raise InputError(
+            Diagnostic(f"{op.name} has no time, so the step cannot be simulated", op.location, "give it one: {time = 12.5us}")
+            for op in untimed
         )
 
 

@@ -14,7 +14,7 @@ from g10c.ir.program import Program
 
 if TYPE_CHECKING:
     from g10c.compiler.observers import Observer
-    from g10c.compiler.pass_base import Pass
+    from g10c.compiler.pass_base import Pass, PassContext
     from g10c.compiler.protocols import Backend, Evaluator
     from g10c.ir.machine import Machine
     from g10c.ir.result import SimResult
@@ -32,8 +32,11 @@ def load(model: str | Path) -> Program | Plan:
     if path.suffix == ".json":
         return load_plan(path)
     from g10c.ir.parser import load_program
+    from g10c.ir.verifier import check_program
 
-    return load_program(path)
+    program = load_program(path)
+    check_program(program)
+    return program
 
 
 def find_model(model: str | Path) -> Path:
@@ -68,9 +71,7 @@ def find_machine(machine: str | Path | Machine | None = None, settings: Iterable
         else:
             hint = near_hint(str(machine), machines, "bundled machines") or "give a TOML file, or a name that 'g10c machines' shows"
             raise InputError.at(f"{machine}: no such file, and no bundled machine of that name", None, hint)
-    for setting in settings:
-        found = override(found, setting)
-    return found
+    return override(found, *settings)
 
 
 def pass_registry(files: Sequence[str | Path] = ()) -> Registry[type[Pass]]:
@@ -120,20 +121,16 @@ def compile(  # noqa: A001 - the verb of this field; callers use it through the 
     :class:`~g10c.ir.errors.InfeasibleError` where the step cannot be made to fit.
     """
     from g10c.compiler.pass_base import PassContext
-    from g10c.compiler.pass_manager import run_passes
     from g10c.compiler.pipeline import build_passes, parse_pipeline, pipeline_text
-    from g10c.ir.verifier import check_program
 
     options = options or CompileOptions()
     pipeline = build_passes(parse_pipeline(passes), pass_registry(options.load)) if isinstance(passes, str) else list(passes)
     name = str(model) if isinstance(model, str | Path) else ""
-    loaded = load(model) if isinstance(model, str | Path) else model
+    loaded = _loaded(model)
     program, earlier = (loaded.program, loaded) if isinstance(loaded, Plan) else (loaded, None)
-    if options.verify:
-        check_program(program)
-    target = find_machine(earlier.machine if earlier and machine is None else machine, settings)
+    target = machine_for(loaded, machine, settings)
     context = PassContext(target, find_evaluator=find_evaluator)
-    program = run_passes(program, pipeline, context, [*options.observers, *_reproducer(options, target)], options.verify)
+    program = _run(program, pipeline, context, options)
     options.notes += context.notes
     text = pipeline_text(pipeline)
     if earlier and earlier.pipeline:
@@ -149,15 +146,25 @@ def compile(  # noqa: A001 - the verb of this field; callers use it through the 
     )
 
 
+def _run(program: Program, passes: Sequence[Pass], context: PassContext, options: CompileOptions) -> Program:
+    """Run the passes; where one fails, the error tells of the file that reproduces it."""
+    from g10c.compiler.observers import Reproducer
+    from g10c.compiler.pass_manager import PassError, run_passes
+
+    if options.reproducer is None:
+        return run_passes(program, passes, context, options.observers, options.verify)
+    reproducer = Reproducer(options.reproducer, context.machine, tuple(str(file) for file in options.load))
+    try:
+        return run_passes(program, passes, context, [*options.observers, reproducer], options.verify)
+    except PassError as error:
+        if reproducer.command:
+            error.add_note(f"  to see it again: {reproducer.command}")
+        raise
+
+
 def _time(program: Program, name: str) -> int | None:
     value = program.attrs.get(name)
     return int(value) if isinstance(value, int) else None
-
-
-def _reproducer(options: CompileOptions, machine: Machine) -> list[Observer]:
-    from g10c.compiler.observers import Reproducer
-
-    return [Reproducer(options.reproducer, machine, tuple(str(file) for file in options.load))] if options.reproducer else []
 
 
 def _provenance(name: str, earlier: Plan | None) -> Provenance:
@@ -214,13 +221,32 @@ def simulate(
     """
     import dataclasses
 
-    loaded = load(model) if isinstance(model, str | Path) else model
-    program, own = (loaded.program, loaded.machine) if isinstance(loaded, Plan) else (loaded, None)
-    settings = list(settings)
-    target = find_machine(own if machine is None else machine, settings)
+    from g10c.ir.machine_file import machine_changes
+
+    loaded = _loaded(model)
+    target = machine_for(loaded, machine, settings)
+    program = loaded.program if isinstance(loaded, Plan) else loaded
     result = find_backend("sim").run(program, target, options or {})
-    if own is not None and target != own:
-        changed = ", ".join(settings) or f"machine {target.name}"
-        note = f"the plan was made for {own.name}; simulated with {changed}"
+    changes = machine_changes(loaded.machine, target) if isinstance(loaded, Plan) else []
+    if isinstance(loaded, Plan) and changes:
+        note = f"the plan was made for {loaded.machine.name}; here {', '.join(changes)}"
         result = dataclasses.replace(result, notes=(note, *result.notes))
     return result
+
+
+def machine_for(loaded: Program | Plan, machine: str | Path | Machine | None = None, settings: Iterable[str] = ()) -> Machine:
+    """The machine that a model or plan runs on: the one given, else the plan's own, else the default; with settings applied."""
+    if machine is None and isinstance(loaded, Plan):
+        machine = loaded.machine
+    return find_machine(machine, settings)
+
+
+def _loaded(model: Program | Plan | str | Path) -> Program | Plan:
+    """Read a model by name or path; a program made in Python is verified, as :func:`load` does with files."""
+    if isinstance(model, str | Path):
+        return load(model)
+    if isinstance(model, Program):
+        from g10c.ir.verifier import check_program
+
+        check_program(model)
+    return model

@@ -86,7 +86,8 @@ class Reproducer(Observer):
     path: str
     machine: Machine
     loaded_files: tuple[str, ...] = ()
-    written: str | None = None
+    command: str | None = None
+    """What runs into the failure again, once the file is written."""
 
     def failed(self, item: Pass, rest: list[Pass], program: Program, error: Exception) -> None:
         """Write the file; where that is impossible the failure itself stays the message."""
@@ -104,4 +105,4 @@ class Reproducer(Observer):
             write_text_atomically(f"{self.path}.toml", machine_text(self.machine))
         except G10cError:
             return
-        self.written = self.path
+        self.command = command

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 import traceback
 from collections.abc import Iterable, Sequence
@@ -73,12 +75,19 @@ def _problems(item: Pass, before: Program, after: Program, verify: bool) -> list
 
 def _crash(item: Pass, error: Exception) -> Diagnostic:
     frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {frames[-1].filename}:{frames[-1].lineno} ({frames[-1].name})" if frames else ""
+    own = [frame for frame in frames if frame.filename == getattr(sys.modules.get(type(item).__module__), "__file__", None)]
+    place = "".join(f" at {_short(frame.filename)}:{frame.lineno} ({frame.name})" for frame in (own or frames)[-1:])
     return Diagnostic(
         f"pass {item.name!r} failed: {type(error).__name__}: {error}{place}",
         None,
-        "this is a mistake in the pass; a reproducer holds the program it was given",
+        "this is a mistake in the pass",
     )
+
+
+def _short(path: str) -> str:
+    """A path as a user would type it here: relative where the file lies below this folder."""
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
 
 
 def _wrong_level(item: Pass, program: Program, passes: Sequence[Pass]) -> InputError:

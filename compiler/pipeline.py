@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from g10c.compiler.options import OptionError, from_text, options_of
 from g10c.ir.errors import Diagnostic, InputError, near_hint
 from g10c.ir.source import Source, Span
+from g10c.ir.values import unescape
 
 if TYPE_CHECKING:
     from g10c.compiler.pass_base import Pass
@@ -142,7 +143,13 @@ def _scalar(reader: _Reader) -> str:
     if token.kind not in ("word", "string"):
         raise reader.fail("a value")
     reader.take()
-    return token.text if token.kind == "word" else re.sub(r"\\(.)", r"\1", token.text[1:-1])
+    if token.kind == "word":
+        return token.text
+    try:
+        return unescape(token.text[1:-1])
+    except ValueError as error:
+        message, _, hint = str(error).partition("\n")
+        raise InputError.at(message, token.span, hint) from None
 
 
 def build_passes(calls: Sequence[PassCall], registry: Registry[type[Pass]]) -> list[Pass]:

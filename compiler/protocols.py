@@ -79,8 +79,8 @@ class Backend(ABC):
         """Execute the program on the machine."""
 
     @abstractmethod
-    def render(self, result: SimResult, form: str) -> str:
-        """A result as text: ``table``, ``json``, ``kernels`` (CSV) or ``chrome-trace``."""
+    def render(self, result: SimResult, form: str, machine: Machine | None = None) -> str:
+        """A result as text: ``table``, ``json``, ``kernels`` (CSV) or ``chrome-trace``; the machine adds capacities to the table."""
 
 
 class Reproduction(ABC):

@@ -81,7 +81,7 @@ class Registry(Generic[T]):
     def find(self, name: str, location: Location | None = None) -> T:
         """What a name stands for. Raises :class:`InputError` with near names when there is none."""
         if name not in self._owners:
-            hint = near_hint(name, self._owners, f"names: {self.what}") or f"'g10c {_listing(self.what)}' shows what there is"
+            hint = near_hint(name, self._owners, _plural(self.what)) or f"'g10c {_plural(self.what)}' shows what there is"
             raise InputError.at(f"unknown {self.what} {name!r}", location, hint)
         if name not in self._loaded:
             entry = self._lazy[name]
@@ -93,7 +93,7 @@ class Registry(Generic[T]):
         return self._loaded[name]
 
 
-def _listing(what: str) -> str:
+def _plural(what: str) -> str:
     return {"pass": "passes", "policy": "policies"}.get(what, what + "s")
 
 

@@ -36,7 +36,7 @@ class Diagnostic:
 
 def _excerpt(span: Span, width: int = 120) -> list[str]:
     line, column = span.source.line_column(span.start)
-    text = span.source.line_text(line).replace("\t", " ")
+    text = "".join(c if c.isprintable() else " " if c == "\t" else "\ufffd" for c in span.source.line_text(line))
     length = max(1, min(span.end - span.start, len(text) - column + 1))
     first = max(0, column - 1 - width * 2 // 3) if column + length > width else 0
     shown = text[first : first + width]

@@ -15,7 +15,7 @@ from functools import lru_cache
 from g10c.ir.errors import Diagnostic, near_names
 from g10c.ir.names import RESERVED_WORDS, WORD_PATTERN
 from g10c.ir.source import Source, Span
-from g10c.ir.values import SIZE_UNITS, TIME_UNITS, Ident, Range, Size, Time, Value, parse_quantity
+from g10c.ir.values import SIZE_UNITS, TIME_UNITS, Ident, Range, Size, Time, Value, parse_quantity, unescape
 
 MAX_NESTING = 32
 """Lists inside lists: far more than any attribute needs, far less than Python's own limit on recursion."""
@@ -30,8 +30,6 @@ _KEY = re.compile(rf"[ \t]*({WORD_PATTERN})")
 _EQUALS = re.compile(r"[ \t]*=[ \t]*")
 _BLANKS = re.compile(r"[ \t]*")
 _SKIP = re.compile(r'(?:[^,"]|"(?:[^"\\\n]|\\.)*"?)*(,?)')
-_ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|.)")
-_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r"}
 _FOUND = re.compile(r'"[^"]*"?|[\w.%/:-]+|.')
 _FORMS = 'a value is true, false, a word, a number with or without a unit, a "string", a range such as 0B..64MiB, or a list [...]'
 _UNITS = {**TIME_UNITS, **SIZE_UNITS}
@@ -144,7 +142,7 @@ def _scalar(groups: Sequence[str | None]) -> Value:
     if word is not None:
         return word == "true" if word in RESERVED_WORDS else Ident(word)
     if number is None:
-        return _unescape(string or "")
+        return unescape(string or "")
     first = _number(number, unit or "")
     return first if last is None else _range(first, _number(last, last_unit or ""))
 
@@ -188,17 +186,3 @@ def _quantity(number: str, unit: str, units: dict[str, int]) -> int:
         raise ValueError(f"{number[:40]}...{unit} is too long for a number")
     value = parse_quantity(number.lstrip("-") + unit, units)
     return -value if number.startswith("-") else value
-
-
-def _unescape(body: str) -> str:
-    return _ESCAPE.sub(_escaped, body) if "\\" in body else body
-
-
-def _escaped(match: re.Match[str]) -> str:
-    if match[1]:
-        code = int(match[1], 16)
-        if code <= 0x10FFFF:
-            return chr(code)
-    elif match[0][1] in _ESCAPES:
-        return _ESCAPES[match[0][1]]
-    raise ValueError(f"unknown escape {match[0]} in a string\n" + 'escapes are \\" \\\\ \\n \\t \\r and \\u{hex}')

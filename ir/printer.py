@@ -11,13 +11,11 @@ from g10c.ir.values import Value, format_value
 VERSION = "1"
 """Version of the text that is written and read."""
 
-_INDENT = " " * 4
-
 
 def print_program(program: Program) -> str:
     """Canonical text of a program: header, tensors, ops in order; attributes in their own order.
 
-    Every statement is one line. Tensors and ops are indented by four; two spaces stand before a tensor's role and before an
+    Every statement is one line; two spaces stand before a tensor's role and before an
     op's attributes. ``parse_program`` reads it back with equal values of equal types. A program that the verifier accepts
     can always be printed; a value without a text (an infinite number) raises :class:`~g10c.ir.errors.InternalError`.
     """
@@ -38,14 +36,14 @@ def _lines(program: Program) -> Iterator[str]:
 def print_tensor(tensor: Tensor) -> str:
     """A declaration as its line, without a line end."""
     shape = ", ".join(map(str, tensor.shape))
-    return f"{_INDENT}tensor %{tensor.name} : {tensor.dtype}[{shape}]  {tensor.role}{_attributes(tensor.attrs, '  ')}"
+    return f"tensor %{tensor.name} : {tensor.dtype}[{shape}]  {tensor.role}{_attributes(tensor.attrs, '  ')}"
 
 
 def print_op(op: Op) -> str:
     """An op as its line, without a line end."""
     results = ", ".join([f"%{name}" for name in op.writes]) + " = " if op.writes else ""
     operands = ", ".join([f"%{name}" for name in op.reads])
-    return f"{_INDENT}{results}{op.name}({operands}){_attributes(op.attrs, '  ')}"
+    return f"{results}{op.name}({operands}){_attributes(op.attrs, '  ')}"
 
 
 def _attributes(attrs: Mapping[str, Value], blanks: str) -> str:

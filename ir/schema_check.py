@@ -27,10 +27,10 @@ def schema(name: str) -> dict[str, Any]:
 @cache
 def _validator(name: str, definition: str) -> Any:
     """A validator to which 1.0 is not an integer: the readers keep the types of numbers."""
-    from jsonschema import Draft202012Validator, validators  # type: ignore[import-untyped]
+    from jsonschema import Draft202012Validator, validators
 
     checker = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
-    strict = validators.extend(Draft202012Validator, type_checker=checker)
+    strict = validators.extend(Draft202012Validator, type_checker=checker)  # type: ignore[no-untyped-call] # the stubs leave it untyped
     whole = schema(name)
     return strict({"$ref": f"#/$defs/{definition}", "$defs": whole["$defs"]} if definition else whole)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
@@ -67,14 +68,8 @@ class Span:
 
     def find(self, word: str) -> Span:
         """The first whole ``word`` inside this span, or the span itself when it is not there."""
-        text = self.text
-        at = text.find(word)
-        while at >= 0:
-            after = text[at + len(word) : at + len(word) + 1]
-            if not (after.isalnum() or after in ("_", ".")) or not after:
-                return Span(self.source, self.start + at, self.start + at + len(word))
-            at = text.find(word, at + 1)
-        return self
+        match = re.search(rf"(?<![\w.\-/:%]){re.escape(word)}(?![\w\-/]|[.:]\w)", self.text)
+        return Span(self.source, self.start + match.start(), self.start + match.end()) if match else self
 
     def __str__(self) -> str:
         line, column = self.source.line_column(self.start)

@@ -121,6 +121,28 @@ def quote(text: str) -> str:
     return '"' + "".join(escapes.get(c) or (c if c.isprintable() else f"\\u{{{ord(c):x}}}") for c in text) + '"'
 
 
+_ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|.)")
+_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r"}
+
+
+def unescape(body: str) -> str:
+    """What stands between the quotes of :func:`quote`'s text, with its escapes resolved.
+
+    Raises ``ValueError`` for an unknown escape; the second line of its message says which there are.
+    """
+    return _ESCAPE.sub(_escaped, body) if "\\" in body else body
+
+
+def _escaped(match: re.Match[str]) -> str:
+    if match[1]:
+        code = int(match[1], 16)
+        if code <= 0x10FFFF:
+            return chr(code)
+    elif match[0][1] in _ESCAPES:
+        return _ESCAPES[match[0][1]]
+    raise ValueError(f"unknown escape {match[0]} in a string\n" + 'escapes are \\" \\\\ \\n \\t \\r and \\u{hex}')
+
+
 def format_value(value: Value) -> str:
     """Canonical text of an attribute's value; parsing it gives the same value and type back."""
     if isinstance(value, bool):

@@ -42,6 +42,7 @@ class MigratePass(Pass):
         "always", "intermediates that get alloc and free; G10 stops when the step fits"
     )
     eager_prefetch: bool = option(True, "prefetch as early as memory allows, not just in time")
+    first_tensor_is_input: bool = option(True, "the first tensor is G10's input batch: neither allocated nor freed, and counted twice")
 
     def __post_init__(self) -> None:
         """Refuse values outside their range."""
@@ -63,7 +64,7 @@ class MigratePass(Pass):
             context.analyses.preserve(program, annotated, VitalityPass.preserves)
             program = annotated
         plan = plan_greedy(context.analysis(STEP, program), context.machine, self.greedy_options())
-        _report(plan.statistics, context)
+        _report(plan.statistics, self.runtime, context)
         return with_moves(program, plan.moves).with_attrs(runtime=Ident(self.runtime))
 
     def greedy_options(self) -> GreedyOptions:
@@ -76,11 +77,12 @@ class MigratePass(Pass):
             targets=self.target,
             preallocate=self.preallocate,
             eager_prefetch=self.eager_prefetch,
-            first_tensor_is_input=self.runtime == "uvm",  # explicit copies need room made for every tensor
+            first_tensor_is_input=self.first_tensor_is_input and self.runtime == "uvm",  # explicit copies need room made for every tensor,
+            eager_needs_room=self.runtime == "direct",  # and stop where there is none
         )
 
 
-def _report(found: GreedyStatistics, context: PassContext) -> None:
+def _report(found: GreedyStatistics, runtime: str, context: PassContext) -> None:
     context.count("periods moved", found.taken)
     context.count("periods considered", found.considered)
     context.count("bytes evicted to host", found.evicted_to_host_bytes)
@@ -89,7 +91,8 @@ def _report(found: GreedyStatistics, context: PassContext) -> None:
     for reason, number in found.rejected.items():
         context.count(f"periods rejected: {reason}", number)
     if found.kernels_above_line:
+        consequence = "they will wait for demand paging" if runtime == "uvm" else "it may not run with explicit copies only"
         context.note(
             f"migrate: {found.kernels_above_line} kernels stay above the memory line "
-            f"({human_size(found.memory_line_bytes)}; peak {human_size(found.peak_after_bytes)}): they will wait for demand paging"
+            f"({human_size(found.memory_line_bytes)}; peak {human_size(found.peak_after_bytes)}): {consequence}"
         )

@@ -1,6 +1,7 @@
-"""Transcripts: each file in ``tests/text`` holds commands (``$ g10c ...``), what they print and, where it is not 0, their exit status in brackets.
+"""Transcripts: files in ``tests/text`` with commands, what they print and, where it is not 0, their exit status in brackets.
 
-They run in a folder of their own with the files of ``tests/text/inputs``. ``--update-golden`` writes what is printed now.
+A command is a line ``$ g10c ...``. All of a file run in a folder of their own with the files of ``tests/text/inputs``.
+``--update-golden`` writes what is printed now.
 """
 
 from __future__ import annotations

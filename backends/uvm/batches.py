@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from g10c.backends.uvm.errors import StuckError
 from g10c.backends.uvm.observer import Watch
-from g10c.backends.uvm.pace import NO_LIMIT, NS, Busy, account
+from g10c.backends.uvm.pace import NO_LIMIT, NS, Busy, Patience, account, waits
 from g10c.backends.uvm.period import Limits, Period
 from g10c.backends.uvm.repetition import Repetition
 from g10c.backends.uvm.service import Service
@@ -54,11 +54,11 @@ class BatchPace:
     def settle(self) -> int:
         """Run batches until the current kernel has all its pages; the time of the last of them (ns)."""
         service = self.service
-        pages, required = service.pages, service.required
         service.waiting = True
+        patience = Patience(service)
         self._repetition.restart()
-        while service.faulting or any(pages.in_transfer(tensor) for tensor in required):
-            if not self._serve(NO_LIMIT):
+        while waits(service):
+            if patience.ends or not self._serve(NO_LIMIT):
                 raise StuckError
         service.waiting = False
         return self._time_ns(self._next - 1)
@@ -69,7 +69,7 @@ class BatchPace:
         repetition.before(self._slack)
         period = service.serve(self.limits)
         self._next += 1
-        self._account(period, 1)
+        self._account([period], 1)
         if not period.moved:
             return False
         cycle, times = repetition.after(period, self._slack, limit - 1)
@@ -77,12 +77,13 @@ class BatchPace:
             service.repeat(cycle, times, self._slack)
             repetition.restart()
             self._next += times * len(cycle)
-            for each in cycle:
-                self._account(each, times)
+            self._account(cycle, times)
         return True
 
-    def _account(self, period: Period, times: int) -> None:
-        start, end = self._time_ns(self._next - times), self._time_ns(self._next)
-        account(period, self.busy, end - start)
+    def _account(self, cycle: list[Period], times: int) -> None:
+        """Account for the last ``times`` repetitions of ``cycle``."""
+        start, end = self._time_ns(self._next - times * len(cycle)), self._time_ns(self._next)
+        for period in cycle:
+            account(period, self.busy, (end - start) // len(cycle))
         if self.watch is not None:
             self.watch.report(start, end)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from g10c.backends.uvm.errors import StuckError
 from g10c.backends.uvm.observer import Watch
-from g10c.backends.uvm.pace import NO_LIMIT, NS, Busy, account
+from g10c.backends.uvm.pace import NO_LIMIT, NS, Busy, Patience, account, waits
 from g10c.backends.uvm.period import Limits, Mark, Period
 from g10c.backends.uvm.repetition import Repetition
 from g10c.backends.uvm.service import Service
@@ -62,12 +62,12 @@ class FluidPace:
     def settle(self) -> int:
         """Let pages flow until the current kernel has all of its own; the time at which the last arrives (ns)."""
         service = self.service
-        pages, required = service.pages, service.required
         service.waiting = True
+        patience = Patience(service)
         self._repetition.restart()
         arrival = self._now
-        while service.faulting or any(pages.in_transfer(tensor) for tensor in required):
-            last = self._serve(self._full, None)
+        while waits(service):
+            last = None if patience.ends else self._serve(self._full, None)
             if last is None:
                 raise StuckError
             arrival = self._now - self._duration(last) + self._arrival(last)

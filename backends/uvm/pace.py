@@ -7,6 +7,7 @@ from typing import Protocol
 
 from g10c.backends.uvm.observer import Watch
 from g10c.backends.uvm.period import Period
+from g10c.backends.uvm.service import Service
 
 NS = 1_000_000_000
 """Nanoseconds of a second."""
@@ -43,6 +44,35 @@ class Pace(Protocol):
         Raises :class:`~g10c.backends.uvm.errors.StuckError` without a text when nothing can proceed.
         """
         ...
+
+
+class Patience:
+    """Notices that the current kernel will never have all its pages although pages move.
+
+    Victims leave in order of arrival, so while a kernel waits each page of GPU memory goes at most once round before only the
+    kernel's own are left; more than that, and all that was queued when the wait began, is a livelock.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        pages = service.pages
+        queued = sum(queue.pages for queue in service.queues)
+        self._limit = self._came() + 2 * (pages.gpu_pages + queued)
+
+    def _came(self) -> int:
+        traffic = self._service.traffic
+        return traffic.host_in + traffic.ssd_in + traffic.allocated
+
+    @property
+    def ends(self) -> bool:
+        """Whether waiting longer is pointless."""
+        return self._came() > self._limit
+
+
+def waits(service: Service) -> bool:
+    """Whether a page fault is unresolved, or a page of the current kernel is on its way."""
+    pages = service.pages
+    return service.faulting or any(pages.in_transfer(tensor) for tensor in service.required)
 
 
 def account(last: Period, busy: Busy, duration_ns: int) -> None:

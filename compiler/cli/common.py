@@ -79,7 +79,7 @@ def check_writable(paths: Sequence[str | None]) -> None:
 
 def say(text: str) -> None:
     """Print for the user."""
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(text.rstrip("\n") + "\n")
 
 
 def progress(text: str) -> None:

@@ -19,7 +19,7 @@ def report_errors(command: Callable[[], int], debug: bool = False) -> int:
     except G10cError as error:
         if debug:
             raise
-        _say(error.render())
+        _say("\n".join([error.render(), *getattr(error, "__notes__", ())]))
         return error.exit_status
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -26,7 +26,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _describe(kind: type[Pass], owner: str) -> str:
-    lines = [f"{kind.name}  ({owner})", "", *("  " + line.strip() for line in (kind.__doc__ or "").strip().splitlines()), ""]
+    lines = [f"{kind.name}  ({owner})", "", *(("  " + line.strip()).rstrip() for line in (kind.__doc__ or "").strip().splitlines()), ""]
     takes = "any" if kind.takes == frozenset(Level) else " or ".join(str(level) for level in sorted(kind.takes))
     lines.append(f"takes a program at level: {takes}; gives: {kind.gives if kind.gives is not None else 'the same level'}")
     options = options_of(kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from g10c.compiler.cli.common import Parser, add_machine_arguments, check_writable, say, write_output
-from g10c.compiler.driver import DEFAULT_MACHINE, find_backend, simulate
+from g10c.compiler.driver import DEFAULT_MACHINE, find_backend, load, machine_for, simulate
 from g10c.ir.errors import UsageError
 
 
@@ -29,11 +29,13 @@ def run(argv: Sequence[str]) -> int:
     options: dict[str, object] = {"ideal": arguments.ideal, "timeline": arguments.chrome_trace is not None}
     if arguments.steps is not None:
         options["steps"] = arguments.steps
-    result = simulate(arguments.model, arguments.machine, arguments.settings, options)
+    loaded = load(arguments.model)
+    machine = machine_for(loaded, arguments.machine, arguments.settings)
+    result = simulate(loaded, machine, options=options)
     backend = find_backend("sim")
     for form, path in files.items():
         if path:
             write_output(path, backend.render(result, form))
     if "-" not in files.values():
-        say(backend.render(result, "table"))
+        say(backend.render(result, "table", machine))
     return 0

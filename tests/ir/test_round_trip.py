@@ -21,15 +21,15 @@ CANONICAL = """\
 g10c.ir 1
 program bert_base {batch = 256, source = "builder:transformer"}
 
-    tensor %wte : f32[30522, 768]  weight
-    tensor %ids : i32[256, 128]  input
-    tensor %h0 : f32[256, 128, 768]  activation  {inactive = [3..7]}
-    tensor %loss : f32[]  activation
+tensor %wte : f32[30522, 768]  weight
+tensor %ids : i32[256, 128]  input
+tensor %h0 : f32[256, 128, 768]  activation  {inactive = [3..7]}
+tensor %loss : f32[]  activation
 
-    %h0 = gather.forward(%wte, %ids)  {time = 197.632us, phase = forward}
-    alloc(%h0)
-    evict(%h0)  {to = host, range = 0B..64MiB}
-    %h0, %loss = fused()
+%h0 = gather.forward(%wte, %ids)  {time = 197.632us, phase = forward}
+alloc(%h0)
+evict(%h0)  {to = host, range = 0B..64MiB}
+%h0, %loss = fused()
 """
 
 

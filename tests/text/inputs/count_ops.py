@@ -1,0 +1,36 @@
+from dataclasses import dataclass
+
+from g10c.compiler import Pass, option
+
+
+@dataclass(frozen=True)
+class CountOps(Pass):
+    """Counts the kernels of a program that take longer than a time."""
+
+    name = "count-ops"
+    above: int = option(0, "nanoseconds")
+
+    def run(self, program, context):
+        context.count("long kernels", sum(op.time_ns > self.above for op in program.kernels))
+        return program
+
+
+@dataclass(frozen=True)
+class Careless(Pass):
+    """Reads a tensor that does not exist."""
+
+    name = "careless"
+
+    def run(self, program, context):
+        first = program.ops[0]
+        return program.with_ops([type(first)(first.name, ("ghost",), first.writes, first.attrs), *program.ops[1:]])
+
+
+@dataclass(frozen=True)
+class Crashing(Pass):
+    """Divides by zero."""
+
+    name = "crashing"
+
+    def run(self, program, context):
+        return program.with_ops([] if 1 / 0 else [])
