@@ -90,9 +90,7 @@ def _report(found: GreedyStatistics, runtime: str, context: PassContext) -> None
     context.count("planned GPU peak bytes", found.peak_after_bytes)
     for reason, number in found.rejected.items():
         context.count(f"periods rejected: {reason}", number)
-    if found.kernels_above_line:
-        consequence = "they will wait for demand paging" if runtime == "uvm" else "it may not run with explicit copies only"
-        context.note(
-            f"migrate: {found.kernels_above_line} kernels stay above the memory line "
-            f"({human_size(found.memory_line_bytes)}; peak {human_size(found.peak_after_bytes)}): {consequence}"
-        )
+    if found.peak_after_bytes > context.machine.gpu.usable:
+        consequence = "kernels will wait for demand paging" if runtime == "uvm" else "it may not run with explicit copies only"
+        peak, usable = human_size(found.peak_after_bytes), human_size(context.machine.gpu.usable)
+        context.note(f"migrate: the plan still needs up to {peak} of GPU memory, {usable} are there: {consequence}")

@@ -41,6 +41,7 @@ def test_transcript(path: Path, tmp_path: Path, monkeypatch, capsys, request):
     found = "\n".join(f"$ {command}\n{run(command, capsys)}" for command in commands(text))
     if request.config.getoption("--update-golden"):
         path.write_text(found, encoding="utf-8")
+        return
     assert found == text, f"what is printed has changed; if that is right: pytest --update-golden {path}"
 
 

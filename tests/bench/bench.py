@@ -30,7 +30,7 @@ REFERENCE = [sys.executable, "-P", "-c", "import json, argparse"]
 def run_once(command: Sequence[str]) -> tuple[float, float, float]:
     """Wall seconds, CPU seconds and peak MiB of one process."""
     started = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:

@@ -33,4 +33,4 @@ class Crashing(Pass):
     name = "crashing"
 
     def run(self, program, context):
-        return program.with_ops([] if 1 / 0 else [])
+        return program.with_ops(program.ops[: 1 // 0])
