@@ -10,7 +10,8 @@ from __future__ import annotations
 from g10c.backends.uvm.errors import StuckError
 from g10c.backends.uvm.observer import Watch
 from g10c.backends.uvm.pace import NO_LIMIT, NS, Busy, Patience, account, waits
-from g10c.backends.uvm.period import Limits, Mark, Period
+from g10c.backends.uvm.pages import HOST, SSD
+from g10c.backends.uvm.period import Limits, Period
 from g10c.backends.uvm.repetition import Repetition
 from g10c.backends.uvm.service import Service
 from g10c.ir.machine import Machine
@@ -39,6 +40,7 @@ class FluidPace:
         self._pcie_page = page * NS * (ssd or 1)
         self._ssd_page = page * NS * pcie if ssd else 0
         self._map_page = round(machine.gpu.malloc_time_per_byte * page * self._tick)
+        self._slowest_page = max(self._pcie_page, self._ssd_page, self._map_page)
         chunk = chunk_pages(pcie, ssd)
         mapped = max(1, chunk * self._pcie_page // self._map_page) if self._map_page else NO_LIMIT
         self._full = Limits(chunk, -(-chunk * ssd // pcie), mapped)
@@ -56,6 +58,7 @@ class FluidPace:
             if not self._serve(limits, end):
                 if limits == self._full:
                     break  # nothing can move before the next kernel
+                self._now = max(self._now, end - self._slowest_page)
                 return  # the page that is on its way arrives later
         self._now = max(self._now, end)
 
@@ -65,14 +68,37 @@ class FluidPace:
         service.waiting = True
         patience = Patience(service)
         self._repetition.restart()
-        arrival = self._now
         while waits(service):
-            last = None if patience.ends else self._serve(self._full, None)
-            if last is None:
+            need = self._need()
+            limits = self._limits_for(need, self._ticks(need))
+            if patience.ends or not (self._serve(limits, None) or self._serve(self._full, None)):
                 raise StuckError
-            arrival = self._now - self._duration(last) + self._arrival(last)
         service.waiting = False
-        return -(-arrival // self._tick)
+        return -(-self._now // self._tick)
+
+    def _need(self) -> Limits:
+        """Pages that have to come in, and pages that have to leave before them, until the current kernel has all of its own."""
+        service, required = self.service, self.service.required
+        coming = [0, 0, 0]
+        for lane in service.lanes:
+            coming[lane.place] += lane.queue.pages if lane.demand else lane.queue.pages_until(required)
+        pages = service.pages
+        leaving = service.evict_ssd.pages_until(required) + service.evict_host.pages_until(required)
+        leaving += max(0, sum(coming) - pages.free)
+        beyond_host = max(0, leaving - coming[HOST] - pages.host_pages + pages.used[HOST])
+        return Limits(max(coming[HOST] + coming[SSD], leaving), max(coming[SSD], beyond_host), sum(coming))
+
+    def _limits_for(self, need: Limits, ticks: int) -> Limits:
+        """A chunk that takes no longer than what is needed, so that it ends as the last needed page arrives."""
+        within = self._limits_within(ticks)
+        if within == self._full:
+            return within
+        full = self._full
+        return Limits(
+            min(full.pcie, max(within.pcie, need.pcie)),
+            min(full.ssd, max(within.ssd, need.ssd)),
+            min(full.allocations, max(within.allocations, need.allocations)),
+        )
 
     def _limits_within(self, ticks: int) -> Limits:
         """Pages that can travel in so many ticks, at most a chunk."""
@@ -83,8 +109,11 @@ class FluidPace:
         mapped = min(full.allocations, ticks // self._map_page) if self._map_page else full.allocations
         return Limits(min(full.pcie, ticks // self._pcie_page), ssd, mapped)
 
-    def _serve(self, limits: Limits, end: int | None) -> Period | None:
-        """One chunk and its exact repetitions that end before ``end`` (ticks); the last of them, or nothing if nothing moved."""
+    def _serve(self, limits: Limits, end: int | None) -> bool:
+        """One chunk, and its exact repetitions, those that end before ``end`` (ticks) if there is one; whether anything moved.
+
+        A repetition never goes beyond the end of a run, so without an ``end`` it stops with the run that the current kernel waits for.
+        """
         service, repetition = self.service, self._repetition
         if limits != self._limits:
             repetition.restart()
@@ -92,18 +121,17 @@ class FluidPace:
         repetition.before(self._slack)
         period = service.serve(limits)
         if not period.moved:
-            return None
+            return False
         self._pass([period], 1)
         cycle, times = repetition.after(period, self._slack, NO_LIMIT)
-        if end is not None and times:
-            duration = sum(self._duration(each) for each in cycle)
-            if duration:
-                times = min(times, (end - self._now) // duration)
+        duration = sum(self._duration(each) for each in cycle)
+        if end is not None and times and duration:
+            times = min(times, (end - self._now) // duration)
         if times > 0:
             service.repeat(cycle, times, self._slack)
             repetition.restart()
             self._pass(cycle, times)
-        return period
+        return True
 
     def _pass(self, cycle: list[Period], times: int) -> None:
         """Let the time of ``times`` repetitions of ``cycle`` pass."""
@@ -116,19 +144,10 @@ class FluidPace:
         if self.watch is not None:
             self.watch.report(start, self._now // self._tick)
 
-    def _ticks(self, mark: Mark) -> int:
-        into, into_ssd, mapped, out, out_ssd = mark
-        return max(max(into, out) * self._pcie_page, max(into_ssd, out_ssd) * self._ssd_page, mapped * self._map_page)
+    def _ticks(self, pages: Limits) -> int:
+        """Ticks that so many pages take in one direction."""
+        return max(pages.pcie * self._pcie_page, pages.ssd * self._ssd_page, pages.allocations * self._map_page)
 
     def _duration(self, period: Period) -> int:
         """Ticks that a chunk takes."""
-        return self._ticks((period.into, period.into_ssd, period.mapped, period.out, period.out_ssd))
-
-    def _arrival(self, period: Period) -> int:
-        """Ticks into a chunk at which the last page that the current kernel needs arrives."""
-        required = self.service.required
-        latest = 0
-        for (_, _, parts, _), mark in zip(period.inward, period.marks, strict=True):
-            if any(tensor in required for tensor, _ in parts):
-                latest = max(latest, self._ticks(mark))
-        return latest or self._duration(period)
+        return self._ticks(Limits(max(period.into, period.out), max(period.into_ssd, period.out_ssd), period.mapped))

@@ -38,7 +38,7 @@ class ArrivalOrder:
             self._spared = spared
             self._victim = self._oldest
         run = self._victim
-        while run is not None and all(tensor in spared for tensor, _ in (*run.lead, *run.pattern)):
+        while run is not None and run.within(spared):
             run = run.after
         self._victim = run
         return run

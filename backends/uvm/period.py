@@ -39,10 +39,6 @@ class Traffic:
     discarded: int = 0
 
 
-Mark = tuple[int, int, int, int, int]
-"""Pages so far: over PCIe in, of these from SSD, mapped; over PCIe out and of these to SSD, both 0 while nothing had to make room."""
-
-
 @dataclass(slots=True)
 class Period:
     """What one period did, so that it can be done again: pages taken from runs, pages queued to come back, and pages that came in."""
@@ -59,8 +55,6 @@ class Period:
     """Pages that came in, in order, and are not yet in the arrival order."""
     came: Parts = field(default_factory=list)
     """Pages that came in, in order."""
-    marks: list[Mark] = field(default_factory=list)
-    """How far the period was with each of ``inward``."""
     out: int = 0
     out_ssd: int = 0
     into: int = 0

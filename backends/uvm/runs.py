@@ -57,9 +57,21 @@ class Run:
         self.before: Run | None = None
         self.after: Run | None = None
 
+    def within(self, tensors: frozenset[int]) -> bool:
+        """Whether all pages of the run are of ``tensors``."""
+        return all(tensor in tensors for tensor, _ in self.lead) and (
+            not self.repeats or all(tensor in tensors for tensor, _ in self.pattern)
+        )
+
+    def touches(self, tensors: frozenset[int]) -> bool:
+        """Whether a page of the run is of ``tensors``."""
+        return any(tensor in tensors for tensor, _ in self.lead) or (
+            self.repeats > 0 and any(tensor in tensors for tensor, _ in self.pattern)
+        )
+
     def mixes(self, spared: frozenset[int]) -> bool:
-        """Whether the run has pages of ``spared`` tensors and of others."""
-        return bool(spared) and self.period > 1 and any(tensor in spared for tensor, _ in (*self.lead, *self.pattern))
+        """Whether the run is a pattern with pages of ``spared`` tensors."""
+        return bool(spared) and self.period > 1 and self.touches(spared)
 
     def holds(self, tensor: int) -> int:
         """Pages of ``tensor`` in the run."""
@@ -192,6 +204,15 @@ class PageQueue:
     def pages(self) -> int:
         """Pages waiting."""
         return sum(run.pages for run in self.runs)
+
+    def pages_until(self, tensors: frozenset[int]) -> int:
+        """Pages that are served until the last one of ``tensors`` is."""
+        seen = last = 0
+        for run in self.runs:
+            seen += run.pages
+            if run.touches(tensors):
+                last = seen
+        return last
 
     def push(self, tensor: int, pages: int) -> None:
         """Append pages of a tensor."""

@@ -163,8 +163,6 @@ class Service:
             period.into += count
             if place == SSD:
                 period.into_ssd += count
-        out = (period.out, period.out_ssd) if period.victims else (0, 0)
-        period.marks.append((period.into, period.into_ssd, period.mapped, *out))
         self._land_inside(parts, count, place)
 
     def _land_inside(self, parts: Parts, count: int, place: int) -> None:
@@ -211,7 +209,7 @@ class Service:
     def _destination(self, origin: int, victim: Run) -> tuple[int, int]:
         """Where a victim goes when a page from ``origin`` comes in, and for how many pages that holds within this period."""
         limits, pages = self._limits, self.pages
-        if self.discarded and all(tensor in self.discarded for tensor, _ in (*victim.lead, *victim.pattern)):
+        if self.discarded and victim.within(self.discarded):
             return ABSENT, victim.pages
         out = limits.pcie - self._period.out
         room = pages.host_pages - pages.used[HOST]

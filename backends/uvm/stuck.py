@@ -47,9 +47,11 @@ def explain(step: Step, number: int, service: Service, machine: Machine) -> str:
             if pages.leaving[tensor]:
                 where.append(f"{pages.leaving[tensor] * page} queued to leave")
             missing.append(f"{step.tensors[tensor].name} ({count * page} bytes: {', '.join(where)})")
+    leaving = sum(pages.leaving) * page
+    waiting = f" and {leaving} waiting to leave" if leaving else ""
     text = (
         f"nothing can proceed: kernel {number} ({kernel.name}) waits for {', '.join(missing)}; "
-        f"GPU memory has {pages.free * page} of {pages.gpu_pages * page} bytes free, "
+        f"GPU memory has {pages.free * page} of {pages.gpu_pages * page} bytes free{waiting}, "
         f"host memory {(pages.host_pages - pages.used[HOST]) * page} of {pages.host_pages * page}, "
     )
     if not machine.ssd.bandwidth:

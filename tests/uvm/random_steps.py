@@ -45,7 +45,7 @@ def cases(draw: st.DrawFn, batch: st.SearchStrategy[int]) -> tuple[Step, list[Mo
     on = machine(
         gpu=gpu * PAGE,
         host=draw(st.sampled_from([0, 5, 20, 50, 10_000])) * PAGE,
-        ssd=draw(st.sampled_from([BYTE_PER_NS // 3, BYTE_PER_NS // 2, BYTE_PER_NS])),
+        ssd=draw(st.sampled_from([BYTE_PER_NS // 3 + 1, BYTE_PER_NS // 2, BYTE_PER_NS])),
         batch=pages,
         page=PAGE,
         malloc=draw(st.sampled_from([0.0, 0.1, 0.6])),
