@@ -33,6 +33,7 @@ def result_json(result: SimResult) -> dict[str, Any]:
         "machine": result.machine,
         "runtime": result.runtime,
         "steps": result.steps,
+        "step_times_ns": list(result.step_times_ns),
         "iteration_time_ns": result.iteration_time_ns,
         "ideal_time_ns": result.ideal_time_ns,
         "stall_time_ns": result.stall_time_ns,

@@ -65,7 +65,7 @@ def simulate_paged(step: Step, moves: Sequence[Move], machine: Machine, steps: i
         runtime="uvm",
         iteration_time_ns=found.iteration_time_ns,
         ideal_time_ns=found.ideal_time_ns,
-        steps=steps,
+        step_times_ns=found.step_times_ns,
         links=found.links,
         peak_bytes=found.peak_bytes,
         faults=found.faults,

@@ -59,7 +59,8 @@ class SimResult:
     iteration_time_ns: int
     ideal_time_ns: int
     bound_time_ns: int | None = None
-    steps: int = 2
+    step_times_ns: tuple[int, ...] = ()
+    """Time of every step that was simulated; the last is the one reported."""
     links: dict[str, LinkUse] = field(default_factory=dict)
     peak_bytes: dict[str, int] = field(default_factory=dict)
     """By tier: ``gpu``, ``host``, ``ssd``."""
@@ -74,6 +75,11 @@ class SimResult:
     """Filled when a timeline was asked for."""
     notes: tuple[str, ...] = ()
     """What a reader has to know about these numbers."""
+
+    @property
+    def steps(self) -> int:
+        """How many steps were simulated."""
+        return len(self.step_times_ns)
 
     @property
     def stall_time_ns(self) -> int:

@@ -49,6 +49,7 @@ class Player:
         """Directives that the current kernel waits for."""
         self.kernels: list[KernelTime] = []
         self.begin_ns = 0
+        self._ends_ns: list[int] = []
         """When the step began: the end of the last kernel of the one before."""
         self.overtakings = 0
         """How often in this step the current kernel's directives had to overtake earlier ones that could not proceed."""
@@ -82,7 +83,15 @@ class Player:
                 return False
         return True
 
+    @property
+    def step_times_ns(self) -> list[int]:
+        """Time of every step, once all have ended."""
+        ends = [*self._ends_ns, self.engine.now_ns]
+        return [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
+
     def _begin_step(self) -> None:
+        if self.step_number:
+            self._ends_ns.append(self.engine.now_ns)
         self.begin_ns = self.engine.now_ns
         self.step_number += 1
         self.kernel = 0

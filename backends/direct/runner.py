@@ -94,7 +94,7 @@ def _result(player: Player, machine: Machine, plan: Sequence[Lowered]) -> SimRes
         runtime="direct",
         iteration_time_ns=player.engine.now_ns - player.begin_ns,
         ideal_time_ns=step.ideal_time_ns,
-        steps=len(plan),
+        step_times_ns=tuple(player.step_times_ns),
         links={name: links[name] for name in ("gpu_to_host", "host_to_gpu", "gpu_to_ssd", "ssd_to_gpu")},
         peak_bytes=dict(zip(TIER_NAMES, player.ledger.peak, strict=True)),
         kernels=tuple(player.kernels),

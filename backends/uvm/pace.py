@@ -49,24 +49,34 @@ class Pace(Protocol):
 class Patience:
     """Notices that the current kernel will never have all its pages although pages move.
 
-    Victims leave in order of arrival, so while a kernel waits each page of GPU memory goes at most once round before only the
-    kernel's own are left; more than that, and all that was queued when the wait began, is a livelock.
+    Victims leave in order of arrival, so while a kernel waits and nothing but its faults is served, each page of GPU memory goes at most
+    once round before only the kernel's own are left. More than that without any progress of other queues is a livelock.
     """
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        pages = service.pages
-        queued = sum(queue.pages for queue in service.queues)
-        self._limit = self._came() + 2 * (pages.gpu_pages + queued)
+        self._left = 0
+        self._limit = 0
+        self._extend()
 
     def _came(self) -> int:
         traffic = self._service.traffic
         return traffic.host_in + traffic.ssd_in + traffic.allocated
 
+    def _extend(self) -> None:
+        service = self._service
+        queued = sum(queue.pages for queue in service.queues)
+        self._left = queued - sum(lane.queue.pages for lane in service.faults)
+        self._limit = self._came() + 2 * (service.pages.gpu_pages + queued)
+
     @property
     def ends(self) -> bool:
         """Whether waiting longer is pointless."""
-        return self._came() > self._limit
+        if self._came() <= self._limit:
+            return False
+        before = self._left
+        self._extend()
+        return self._left == before
 
 
 def waits(service: Service) -> bool:

@@ -76,7 +76,7 @@ class Repetition:
         for queue in service.queues:
             if queue.runs:
                 run = queue.runs[0]
-                phase += (run, run.place(slack))
+                phase += (run, run.place(slack), len(queue.runs) == 1)  # what returns joins the last run
             else:
                 phase.append(None)
         for spared in (NOTHING, service.spared) if service.spared else (NOTHING,):

@@ -76,7 +76,10 @@ def import_case(layout: Layout, model: str, batch: int) -> Program:
 
 
 def run_case(layout: Layout, case: Case) -> int:
-    """Time of the step in ns. Raises a ``G10cError`` with the reason where the case cannot run."""
+    """Time of the step in ns: the shorter of two, which is what the artifact publishes (``gatherKernelInfo.py`` takes the minimum).
+
+    Raises a ``G10cError`` with the reason where the case cannot run.
+    """
     from g10c.compiler import compile, simulate  # noqa: A004 - the API's verb
 
     if case.policy not in PIPELINES:
@@ -84,7 +87,7 @@ def run_case(layout: Layout, case: Case) -> int:
     program = import_case(layout, case.model, case.batch)
     pipeline = PIPELINES[case.policy].format(memory_line=case.memory_line_factor)
     plan = compile(program, pipeline, MACHINE, case.settings())
-    return simulate(plan, options={"ideal": case.policy == "ideal"}).iteration_time_ns
+    return min(simulate(plan, options={"ideal": case.policy == "ideal"}).step_times_ns)
 
 
 def _answer(layout: Layout, case: Case) -> tuple[int | None, str]:

@@ -16,7 +16,17 @@ from g10c.ir.result import LINKS, KernelTime, LinkUse, SimResult
 PAIR = Model({"x": 40, "y": 40}, [(10, "", "x y"), (1000, "", ""), (10, "x y", "")])
 RESULT = PAIR.run("1 evict x host\n1 evict y ssd\n2 prefetch x host\n2 prefetch y ssd")
 SHARED = SimResult(
-    "p", "m", "uvm", 200, 100, bound_time_ns=160, links={"pcie_in": LinkUse(5, 50)}, faults=3, fault_kernels=2, notes=("one", "two")
+    "p",
+    "m",
+    "uvm",
+    200,
+    100,
+    step_times_ns=(210, 200),
+    bound_time_ns=160,
+    links={"pcie_in": LinkUse(5, 50)},
+    faults=3,
+    fault_kernels=2,
+    notes=("one", "two"),
 )
 
 
@@ -36,6 +46,7 @@ def test_json_has_every_number_under_a_stable_key():
         "machine": "small",
         "runtime": "direct",
         "steps": 1,
+        "step_times_ns": [1100],
         "iteration_time_ns": 1100,
         "ideal_time_ns": 1020,
         "stall_time_ns": 80,

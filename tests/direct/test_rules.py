@@ -277,3 +277,10 @@ def test_long_chains_of_directives_do_not_exhaust_the_stack():
     model = Model({"a": 60, "b": 60}, [(10, "", "a"), (10, "", "b"), (10, "a", "")])
     chain = "\n".join(["1 evict a host", "1 alloc b", *["1 free b", "1 alloc b"] * 2000, "2 free b", "2 prefetch a host"])
     assert starts(model.run(chain)) == [0, 70, 140]
+
+
+def test_every_step_has_its_time():
+    result = PAIR.run("3 free x 0..10", steps=3)
+    assert len(result.step_times_ns) == 3
+    assert result.step_times_ns[-1] == result.iteration_time_ns
+    assert PAIR.run("3 free x 0..10", steps=1).step_times_ns == result.step_times_ns[:1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from g10c.backends.uvm.faults import FaultModel, Faults
+from g10c.backends.uvm.policy import EvictionPolicy, FifoEviction
 from g10c.ir.machine import Machine
 from g10c.ir.step import Move, Step
 
@@ -15,7 +16,11 @@ NOWHERE, SSD, HOST, GPU = "nowhere", "ssd", "host", "gpu"
 class PageByPage:
     """Whole-tensor moves only."""
 
-    def __init__(self, step: Step, moves: list[Move], machine: Machine) -> None:
+    def __init__(self, step: Step, moves: list[Move], machine: Machine, policy: EvictionPolicy | None = None) -> None:
+        self.policy: EvictionPolicy = policy or FifoEviction()
+        self.spared: frozenset[int] = frozenset()
+        self.dead: frozenset[int] = frozenset()
+        self.waiting = False
         self.step, self.moves, self.machine = step, moves, machine
         page, batch = machine.uvm.page, machine.uvm.batch_pages
         self.pages = [[(t, n) for n in range(machine.pages(tensor.size_bytes))] for t, tensor in enumerate(step.tensors)]
@@ -59,12 +64,17 @@ class PageByPage:
             m for m in self.moves if m.slot == k
         ]:
             self.issue(move)
+        self.spared, self.dead = self.policy.spared(k), self.policy.discarded(k)
+        for t in self.policy.prefetch(k, None):
+            self.issue(Move(k, "prefetch", t, None, 0, self.step.tensors[t].size_bytes))
         end = now + kernel.time_ns
         needed = [p for t in (*reads, *writes) for p in self.pages[t]]
         if self.faulting() or any(self.where[p] != GPU or p in self.moving for p in needed):
             end += self.model.cost_ns(kernel, self.fault(reads), self.fault(writes))
+            self.waiting = True
             while self.faulting() or any(p in self.moving for p in needed):
                 self.serve()
+            self.waiting = False
             end = max(end, self.time(self.next - 1))
         while self.time(self.next) < end:
             self.serve()
@@ -111,14 +121,29 @@ class PageByPage:
             self.leave(queues["evict_ssd"].popleft(), SSD)
         while queues["evict_host"] and self.may_leave():
             self.leave(queues["evict_host"].popleft(), HOST if self.host < self.host_limit else SSD)
+        before = dict(self.moved)
         for kind in ("fault", "ahead"):
-            for place in (SSD, HOST, NOWHERE):
-                queue = queues[f"{kind}_{place}"]
-                while queue and self.may_come(place):
+            self.bring(kind, demand=kind == "fault")
+        if self.waiting and self.spared and self.moved == before and not self.out:
+            self.bring("ahead", demand=True)
+
+    def bring(self, kind: str, *, demand: bool) -> None:
+        for place in (SSD, HOST, NOWHERE):
+            queue = self.queues[f"{kind}_{place}"]
+            while queue and self.may_come(place):
+                if self.gpu == self.gpu_limit:
+                    victim = self.victim(demand or queue[0][0] in self.required)
+                    if victim is None:
+                        break
                     p = queue.popleft()
-                    if self.gpu == self.gpu_limit:
-                        self.leave(next(iter(self.arrived)), HOST if self.host < self.host_limit else SSD)
-                    self.come(p, place)
+                    dead = victim[0] in self.dead
+                    self.leave(victim, NOWHERE if dead else HOST if self.host < self.host_limit else SSD)
+                else:
+                    p = queue.popleft()
+                self.come(p, place)
+
+    def victim(self, demand: bool) -> Page | None:
+        return next((p for p in self.arrived if demand or p[0] not in self.spared), None)
 
     def may_leave(self) -> bool:
         return self.out < self.batch and (self.host < self.host_limit or self.out_ssd < self.ssd)
@@ -132,11 +157,11 @@ class PageByPage:
         self.arrived.pop(p, None)
         self.moving.discard(p)
         self.gpu -= 1
-        self.out += 1
+        self.out += place != NOWHERE
         self.host += place == HOST
         self.out_ssd += place == SSD
         self.where[p] = place
-        self.moved[GPU + place] += 1
+        self.moved[GPU + place] = self.moved.get(GPU + place, 0) + 1
         if p[0] in self.required:
             self.enter(f"fault_{place}", p)
 

@@ -12,8 +12,8 @@ PAGE = 4
 
 
 @st.composite
-def steps(draw: st.DrawFn) -> Step:
-    tensors = draw(st.lists(st.builds(StepTensor, st.just("t"), st.integers(1, 160), st.booleans()), min_size=2, max_size=7))
+def steps(draw: st.DrawFn, largest: int) -> Step:
+    tensors = draw(st.lists(st.builds(StepTensor, st.just("t"), st.integers(1, largest), st.booleans()), min_size=2, max_size=7))
     numbers = st.integers(0, len(tensors) - 1)
     operands = st.lists(numbers, min_size=1, max_size=3, unique=True).map(tuple)
     time = st.integers(1, 200)
@@ -38,8 +38,8 @@ def pages_at_once(step: Step) -> int:
 
 
 @st.composite
-def cases(draw: st.DrawFn, batch: st.SearchStrategy[int]) -> tuple[Step, list[Move], Machine]:
-    step = draw(steps())
+def cases(draw: st.DrawFn, batch: st.SearchStrategy[int], largest: int = 160) -> tuple[Step, list[Move], Machine]:
+    step = draw(steps(largest))
     gpu = pages_at_once(step) + draw(st.integers(0, 60))
     pages = draw(batch)
     on = machine(
@@ -52,3 +52,35 @@ def cases(draw: st.DrawFn, batch: st.SearchStrategy[int]) -> tuple[Step, list[Mo
         fault_model=draw(st.sampled_from(["artifact", "profiled"])),
     )
     return step, draw(moves(step)), on
+
+
+class Whim:
+    """A policy that fetches, spares and discards by kernel as it was told."""
+
+    def __init__(self, fetched: list[list[int]], spared: list[frozenset[int]], discarded: list[frozenset[int]]) -> None:
+        self._fetched, self._spared, self._discarded = fetched, spared, discarded
+
+    def begin(self, step: Step, machine: Machine) -> None:
+        pass
+
+    def prefetch(self, kernel: int, memory: object) -> list[int]:
+        return self._fetched[kernel]
+
+    def spared(self, kernel: int) -> frozenset[int]:
+        return self._spared[kernel]
+
+    def discarded(self, kernel: int) -> frozenset[int]:
+        return self._discarded[kernel]
+
+
+@st.composite
+def whims(draw: st.DrawFn, step: Step) -> Whim:
+    """Spares what a kernel needs; discards only what no kernel needs at that time."""
+    count = len(step.kernels)
+    tensors = st.integers(0, len(step.tensors) - 1)
+    sets = st.frozensets(tensors, max_size=4)
+    lists = st.lists(tensors, max_size=2, unique=True)
+    needed = [frozenset((*k.reads, *k.writes)) for k in step.kernels]
+    spared = [draw(sets) | own for own in needed]
+    fetched = [draw(lists) for _ in range(count)]
+    return Whim(fetched, spared, [draw(sets) - own for own in needed])
