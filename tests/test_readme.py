@@ -65,10 +65,6 @@ def test_the_text_of_the_ir_is_a_part_of_what_is_written(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     assert main(["compile", "bert-base", "--pass", "vitality,migrate", "-o", "out.ir"]) == 0
     written = set((tmp_path / "out.ir").read_text(encoding="utf-8").splitlines())
-    shown = [
-        line
-        for line in next(b for b in re.findall(r"```\n(.*?)```", README, re.DOTALL) if "g10c.ir 1" in b).splitlines()
-        if "..." not in line
-    ]
+    shown = [line for line in blocks("text")[0].splitlines() if "..." not in line]
     assert len(shown) > 5
     assert [line for line in shown if line not in written] == []
