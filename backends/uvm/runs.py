@@ -59,6 +59,14 @@ class Run:
         self.before: Run | None = None
         self.after: Run | None = None
 
+    @property
+    def first(self) -> tuple[int, int]:
+        """The tensor of the next page, and how many pages of it come next at least."""
+        if self.lead:
+            return self.lead[0]
+        tensor, count = self.pattern[0]
+        return tensor, self.pages if self.period == 1 else count
+
     def within(self, tensors: frozenset[int]) -> bool:
         """Whether all pages of the run are of ``tensors``."""
         return all(tensor in tensors for tensor, _ in self.lead) and (

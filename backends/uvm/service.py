@@ -186,7 +186,7 @@ class Service:
     def _make_room(self, lane: Lane, run: Run, wanted: int, *, demand: bool) -> int:
         """Push out up to ``wanted`` pages for as many that come in over ``lane``; the number pushed out."""
         spared = self.spared
-        if spared and (demand or (run.lead or run.pattern)[0][0] in self.required):
+        if spared and (demand or run.first[0] in self.required):
             spared = NOTHING
         order = self.pages.order
         victim = order.victim(spared)
@@ -197,7 +197,7 @@ class Service:
                 return 0
         if not victim.mixes(spared):
             spared = NOTHING
-        place, room = self._destination(lane.place, victim)
+        place, room = self._destination(lane.place, victim, spared)
         count = min(wanted, room, order.available(victim, spared) if spared else victim.pages)
         if count <= 0:
             return 0
@@ -206,19 +206,20 @@ class Service:
         self._push_out(victim, parts, count, place, spared)
         return count
 
-    def _destination(self, origin: int, victim: Run) -> tuple[int, int]:
+    def _destination(self, origin: int, victim: Run, spared: frozenset[int]) -> tuple[int, int]:
         """Where a victim goes when a page from ``origin`` comes in, and for how many pages that holds within this period."""
         limits, pages = self._limits, self.pages
-        if self.discarded and victim.within(self.discarded):
-            return ABSENT, victim.pages
-        out = limits.pcie - self._period.out
-        room = pages.host_pages - pages.used[HOST]
+        out, room = limits.pcie - self._period.out, pages.host_pages - pages.used[HOST]
+        out_ssd = min(out, limits.ssd - self._period.out_ssd)
+        tensor, count = victim.first
+        if tensor in self.discarded and not spared:
+            # The artifact looks at the links before it looks at the victim, although what is dropped needs none.
+            return ABSENT, count if (out > 0 and room > 0) or out_ssd > 0 or not limits.ssd else 0
         if origin == HOST and pages.host_pages and (room > 0 or not limits.ssd):
             return HOST, out  # each page that leaves host memory makes room for one that goes there
         if room > 0:
             return HOST, min(out, room)
-        out = min(out, limits.ssd - self._period.out_ssd)
-        return SSD, min(out, 1) if origin == HOST else out
+        return SSD, min(out_ssd, 1) if origin == HOST else out_ssd
 
     def _push_out(self, run: Run, parts: Parts, count: int, place: int, spared: frozenset[int]) -> None:
         self._period.victims.append((run, parts, count, place, spared))

@@ -47,5 +47,5 @@ def test_long_repetitions_are_exact(case, steps):
 @settings(max_examples=200, deadline=None)
 @given(st.data(), cases(BATCHES))
 def test_under_a_policy_too(data, case):
-    step, moves, on = case
+    step, _, on = case
     check((step, [], on), 2, data.draw(whims(step)))
