@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from g10c.compiler.protocols import Backend
 from g10c.compiler.step_of import moves_of, step_of
@@ -12,6 +12,8 @@ from g10c.ir.errors import Diagnostic, InfeasibleError, InputError
 from g10c.ir.ops import OpKind
 
 if TYPE_CHECKING:
+    from g10c.compiler.protocols import Policy
+    from g10c.compiler.registry import Registry
     from g10c.ir.machine import Machine
     from g10c.ir.program import Program
     from g10c.ir.result import SimResult
@@ -60,15 +62,30 @@ def _simulate(program: Program, step: Step, machine: Machine, steps: int, ideal:
         return simulate_ideal(step, machine, runtime)
     moves = moves_of(program)
     _require_tiers(program, machine)
+    kernels = [op.location for op in program.kernels]
     if runtime == "direct":
         from g10c.backends.direct.runner import simulate_direct
 
-        kernels = [op.location for op in program.kernels]
         directives = [op.location for op in program.ops if op.kind is OpKind.DIRECTIVE]
         return simulate_direct(step, moves, machine, steps=steps, timeline=timeline, kernel_locations=kernels, move_locations=directives)
     from g10c.backends.uvm_adapter import simulate_paged
 
-    return simulate_paged(step, moves, machine, steps, timeline)
+    policy = _policy(program)
+    return simulate_paged(step, moves, machine, steps=steps, timeline=timeline, policy=policy, locations=kernels)
+
+
+def _policy(program: Program) -> Policy | None:
+    """What the program's attribute ``policy`` names, with its options: ``deepum{degree=8}``; demand paging where there is none."""
+    text = program.attrs.get("policy")
+    if not text:
+        return None
+    from g10c.compiler.pipeline import build_passes, parse_pipeline
+    from g10c.compiler.registry import registry
+
+    built = build_passes(parse_pipeline(str(text)), cast("Registry[type[Policy]]", registry("g10c.policies")))
+    if len(built) != 1:
+        raise InputError.at(f"program {program.name!r} names {len(built)} policies: {text}", program.location, "a step runs under one")
+    return built[0]
 
 
 def _require_times(program: Program) -> None:

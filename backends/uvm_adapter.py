@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from g10c.ir.errors import InfeasibleError
 from g10c.ir.result import Copy, MemorySample, SimResult
 
 if TYPE_CHECKING:
+    from g10c.compiler.protocols import Policy
     from g10c.ir.machine import Machine
+    from g10c.ir.source import Location
     from g10c.ir.step import Move, Step
 
 
@@ -49,16 +50,21 @@ class Timeline:
             self.samples.append(sample)
 
 
-def simulate_paged(step: Step, moves: Sequence[Move], machine: Machine, steps: int, timeline: bool) -> SimResult:
+def simulate_paged(
+    step: Step,
+    moves: Sequence[Move],
+    machine: Machine,
+    *,
+    steps: int,
+    timeline: bool,
+    policy: Policy | None = None,
+    locations: Sequence[Location | None] = (),
+) -> SimResult:
     """Run the UVM runtime. Raises :class:`~g10c.ir.errors.InfeasibleError` when it cannot proceed, saying who waits for what."""
-    from g10c.backends.uvm.errors import StuckError
     from g10c.backends.uvm.runner import simulate_uvm
 
     observer = Timeline() if timeline else None
-    try:
-        found = simulate_uvm(step, moves, machine, steps=steps, observer=observer)
-    except StuckError as error:
-        raise InfeasibleError.at(str(error)) from error
+    found = simulate_uvm(step, moves, machine, steps=steps, observer=observer, policy=policy, locations=locations)
     return SimResult(
         program=step.name,
         machine=machine.name,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from g10c.compiler.options import OptionError, from_text, options_of
 from g10c.ir.errors import Diagnostic, InputError, near_hint
@@ -21,6 +21,8 @@ from g10c.ir.values import unescape
 if TYPE_CHECKING:
     from g10c.compiler.pass_base import Pass
     from g10c.compiler.registry import Registry
+
+T = TypeVar("T")
 
 _TOKEN = re.compile(r'\s*(?:(?P<word>[A-Za-z0-9_.+\-/:~]+)|(?P<string>"(?:[^"\\]|\\.)*")|(?P<mark>[{}\[\],=]))')
 _QUOTE = "write the whole pipeline in quotes: --pass 'migrate{solver=greedy,target=ssd}'"
@@ -152,9 +154,9 @@ def _scalar(reader: _Reader) -> str:
         raise InputError.at(message, token.span, hint) from None
 
 
-def build_passes(calls: Sequence[PassCall], registry: Registry[type[Pass]]) -> list[Pass]:
-    """Passes with their options set; every mistake of the pipeline is reported, each with its place."""
-    built: list[Pass] = []
+def build_passes(calls: Sequence[PassCall], registry: Registry[type[T]]) -> list[T]:
+    """Passes (or whatever the registry holds) with their options set; every mistake of the text is reported, each with its place."""
+    built: list[T] = []
     wrong: list[Diagnostic] = []
     for call in calls:
         try:
@@ -166,34 +168,35 @@ def build_passes(calls: Sequence[PassCall], registry: Registry[type[Pass]]) -> l
     return built
 
 
-def _build(call: PassCall, registry: Registry[type[Pass]]) -> Pass:
+def _build(call: PassCall, registry: Registry[type[T]]) -> T:
     kind = registry.find(call.name, call.span)
+    what = registry.what
     known = {option.name: option for option in options_of(kind)}
     values: dict[str, object] = {}
     wrong = []
     for item in call.options:
         option = known.get(item.name)
         if option is None:
-            hint = near_hint(item.name, known, f"options of {call.name!r}") or f"pass {call.name!r} has no options"
-            wrong.append(Diagnostic(f"pass {call.name!r} has no option {item.name!r}", item.name_span, hint))
+            hint = near_hint(item.name, known, f"options of {call.name!r}") or f"{what} {call.name!r} has no options"
+            wrong.append(Diagnostic(f"{what} {call.name!r} has no option {item.name!r}", item.name_span, hint))
         elif item.name in values:
             wrong.append(Diagnostic(f"option {item.name!r} is given twice", item.name_span, "give it once"))
         else:
             try:
                 values[item.name] = from_text(option.type, item.value)
             except OptionError as error:
-                wrong.append(Diagnostic(f"option {item.name!r} of pass {call.name!r}: {error}", item.value_span, error.hint))
+                wrong.append(Diagnostic(f"option {item.name!r} of {what} {call.name!r}: {error}", item.value_span, error.hint))
                 values[item.name] = None
     for option in known.values():
         if option.required and option.name not in values:
             hint = f"write {call.name}{{{option.name}=...}}: {option.help}"
-            wrong.append(Diagnostic(f"pass {call.name!r} needs its option {option.name!r}", call.span, hint))
+            wrong.append(Diagnostic(f"{what} {call.name!r} needs its option {option.name!r}", call.span, hint))
     if wrong:
         raise InputError(wrong)
     try:
         return kind(**values)
-    except OptionError as error:
-        raise InputError.at(f"pass {call.name!r}: {error}", call.span, error.hint) from None
+    except ValueError as error:
+        raise InputError.at(f"{what} {call.name!r}: {error}", call.span, getattr(error, "hint", "")) from None
 
 
 def pipeline_text(passes: Iterable[Pass]) -> str:

@@ -40,7 +40,11 @@ class Residency(Protocol):
 
 
 class Policy(Protocol):
-    """Decisions taken while the step runs. All hooks number tensors and kernels as the step does."""
+    """Decisions taken while the step runs. Tensors and kernels are numbered as the step numbers them.
+
+    Victims are the pages that came first; the hooks only narrow that down. A fault of the current kernel may evict any page (as
+    in G10's artifact, ``selectEvictPTE``); what else comes in evicts only tensors that are not spared, and waits where there are none.
+    """
 
     def begin(self, step: Step, machine: Machine) -> None:
         """Called once, before the first kernel of the first step."""
@@ -51,7 +55,11 @@ class Policy(Protocol):
         ...
 
     def spared(self, kernel: int) -> frozenset[int]:
-        """Tensors that eviction under pressure passes over while others can be evicted."""
+        """Tensors that pages not needed by the current kernel must not push out."""
+        ...
+
+    def discarded(self, kernel: int) -> frozenset[int]:
+        """Tensors whose contents are dead: their pages are dropped, not moved, when they are pushed out."""
         ...
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from g10c.backends.uvm.errors import StuckError
+from g10c.backends.uvm.errors import StalledError
 from g10c.backends.uvm.observer import Watch
 from g10c.backends.uvm.pace import NO_LIMIT, NS, Busy, Patience, account, waits
 from g10c.backends.uvm.period import Limits, Period
@@ -59,7 +59,7 @@ class BatchPace:
         self._repetition.restart()
         while waits(service):
             if patience.ends or not self._serve(NO_LIMIT):
-                raise StuckError
+                raise StalledError
         service.waiting = False
         return self._time_ns(self._next - 1)
 

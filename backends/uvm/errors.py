@@ -1,13 +1,7 @@
-"""Errors of the UVM runtime."""
+"""Signals inside the UVM runtime. What a user sees is an :class:`~g10c.ir.errors.InfeasibleError`."""
 
 from __future__ import annotations
 
 
-class StuckError(Exception):
-    """The step cannot run on this machine: a kernel does not fit, or nothing can proceed. Exit status 3."""
-
-    exit_status = 3
-
-
-class AccountingError(Exception):
-    """A broken invariant of the runtime itself: pages were lost or invented, or a tier is over-full. Never the user's fault."""
+class StalledError(Exception):
+    """Nothing can proceed; the runner, which knows the kernel that waits, turns it into a message."""

@@ -7,7 +7,7 @@ all of its link, and a chunk ends no later than the kernel that is running, so w
 
 from __future__ import annotations
 
-from g10c.backends.uvm.errors import StuckError
+from g10c.backends.uvm.errors import StalledError
 from g10c.backends.uvm.observer import Watch
 from g10c.backends.uvm.pace import NO_LIMIT, NS, Busy, Patience, account, waits
 from g10c.backends.uvm.pages import HOST, SSD
@@ -72,7 +72,7 @@ class FluidPace:
             need = self._need()
             limits = self._limits_for(need, self._ticks(need))
             if patience.ends or not (self._serve(limits, None) or self._serve(self._full, None)):
-                raise StuckError
+                raise StalledError
         service.waiting = False
         return -(-self._now // self._tick)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from g10c.backends.uvm.errors import StuckError
 from g10c.backends.uvm.pages import ABSENT, HOST, SSD, Pages
+from g10c.ir.errors import InfeasibleError
 from g10c.ir.machine import Machine
 from g10c.ir.step import Step
+from g10c.ir.values import human_size
 
 
 def initial_pages(step: Step, machine: Machine) -> Pages:
@@ -26,14 +27,16 @@ def initial_pages(step: Step, machine: Machine) -> Pages:
         elif pages.free >= sizes[number]:
             pages.place_on_gpu(number)
         else:
-            raise StuckError(_no_room(step, machine))
+            raise _no_room(step, machine)
     pages.check()
     return pages
 
 
-def _no_room(step: Step, machine: Machine) -> str:
+def _no_room(step: Step, machine: Machine) -> InfeasibleError:
     size = sum(tensor.size_bytes for tensor in step.tensors if tensor.persistent)
-    return (
-        f"the persistent tensors of {step.name} ({size} bytes) fit nowhere: {machine.name} has {machine.gpu.usable} bytes of GPU memory, "
-        f"{machine.host.memory} bytes of host memory and no SSD"
+    return InfeasibleError.at(
+        f"the persistent tensors of {step.name} ({human_size(size)}) fit nowhere: {machine.name} has {human_size(machine.gpu.usable)} "
+        f"of GPU memory, {human_size(machine.host.memory)} of host memory and no SSD",
+        None,
+        "give the machine more host memory or an SSD: --set host.memory=64GiB",
     )

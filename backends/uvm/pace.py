@@ -41,7 +41,7 @@ class Pace(Protocol):
     def settle(self) -> int:
         """Let time pass until the current kernel has all its pages; the time at which the last arrives (ns).
 
-        Raises :class:`~g10c.backends.uvm.errors.StuckError` without a text when nothing can proceed.
+        Raises :class:`~g10c.backends.uvm.errors.StalledError` without a text when nothing can proceed.
         """
         ...
 

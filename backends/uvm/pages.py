@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from g10c.backends.uvm.errors import AccountingError
 from g10c.backends.uvm.order import ArrivalOrder
 from g10c.backends.uvm.runs import PageQueue, Parts
+from g10c.ir.errors import InternalError
 
 HOST = 0
 SSD = 1
@@ -121,9 +121,9 @@ class Pages:
         used = self.used
         gpu = self.gpu_pages - self.free
         if not 0 <= gpu <= self.gpu_pages or used[HOST] > self.host_pages or min(used) < 0:
-            raise AccountingError(f"tier over-full: gpu {gpu}/{self.gpu_pages} pages, host {used[HOST]}/{self.host_pages}, all {used}")
+            raise InternalError.at(f"tier over-full: gpu {gpu}/{self.gpu_pages} pages, host {used[HOST]}/{self.host_pages}, all {used}")
         if gpu + used[HOST] + used[SSD] + used[ABSENT] != self.total:
-            raise AccountingError(f"pages lost: gpu {gpu} + outside {used} is not {self.total}")
+            raise InternalError.at(f"pages lost: gpu {gpu} + outside {used} is not {self.total}")
         if gpu > self.peak_gpu:
             self.peak_gpu = gpu
         peak = self.peak_used
@@ -137,7 +137,7 @@ class Pages:
         count = self.resident[tensor] + self.leaving[tensor]
         count += sum(self.away[place][tensor] + self.coming[place][tensor] for place in PLACES)
         if count != self.sizes[tensor]:
-            raise AccountingError(f"tensor {tensor} has {count} pages in all states, not {self.sizes[tensor]}")
+            raise InternalError.at(f"tensor {tensor} has {count} pages in all states, not {self.sizes[tensor]}")
 
     def reset_peaks(self) -> None:
         """Start measuring peaks anew."""

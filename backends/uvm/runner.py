@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from g10c.backends.uvm.batches import BatchPace
 from g10c.backends.uvm.directives import Directives
-from g10c.backends.uvm.errors import StuckError
+from g10c.backends.uvm.errors import StalledError
 from g10c.backends.uvm.faults import FaultModel, Faults
 from g10c.backends.uvm.fluid import FluidPace
 from g10c.backends.uvm.initial import initial_pages
@@ -14,12 +14,14 @@ from g10c.backends.uvm.observer import Observer, Watch
 from g10c.backends.uvm.pace import Busy, Pace
 from g10c.backends.uvm.pages import ABSENT, HOST, PLACES, SSD, Pages
 from g10c.backends.uvm.period import Traffic
-from g10c.backends.uvm.policy import EvictionPolicy, FifoEviction
+from g10c.backends.uvm.policy import FifoEviction
 from g10c.backends.uvm.result import UvmResult
 from g10c.backends.uvm.service import Service
-from g10c.backends.uvm.stuck import check_fits, explain
+from g10c.backends.uvm.stuck import check_fits, stuck
+from g10c.compiler.protocols import Policy
 from g10c.ir.machine import Machine
 from g10c.ir.result import KernelTime, LinkUse
+from g10c.ir.source import Location
 from g10c.ir.step import Kernel, Move, Step
 
 EVERYTHING = 1 << 60
@@ -32,33 +34,32 @@ def simulate_uvm(
     machine: Machine,
     *,
     steps: int = 2,
-    ideal: bool = False,
     observer: Observer | None = None,
-    policy: EvictionPolicy | None = None,
+    policy: Policy | None = None,
+    locations: Sequence[Location | None] = (),
 ) -> UvmResult:
     """Run ``steps`` steps, memory carried over from one to the next, and report the last.
 
-    ``ideal``: memory is unlimited and everything is in it. ``moves`` are issued in every step. Raises
-    :class:`~g10c.backends.uvm.errors.StuckError` when a kernel does not fit, or when nothing can proceed.
+    ``moves`` are issued in every step; ``locations`` of kernels are for messages. Raises
+    :class:`~g10c.ir.errors.InfeasibleError` when a kernel does not fit, or when nothing can proceed.
     """
-    if ideal:
-        return _ideal(step)
-    check_fits(step, machine)
-    return _Player(step, moves, machine, observer, policy or FifoEviction()).play(steps)
-
-
-def _ideal(step: Step) -> UvmResult:
-    now, kernels = 0, []
-    for kernel in step.kernels:
-        kernels.append(KernelTime(kernel.name, now, now + kernel.time_ns, 0))
-        now += kernel.time_ns
-    return UvmResult(iteration_time_ns=now, ideal_time_ns=now, kernels=tuple(kernels), step_times_ns=(now,))
+    check_fits(step, machine, locations)
+    return _Player(step, moves, machine, observer, policy or FifoEviction(), locations).play(steps)
 
 
 class _Player:
     """State of a simulation: kernels one after another, pages in between."""
 
-    def __init__(self, step: Step, moves: Sequence[Move], machine: Machine, observer: Observer | None, policy: EvictionPolicy) -> None:
+    def __init__(
+        self,
+        step: Step,
+        moves: Sequence[Move],
+        machine: Machine,
+        observer: Observer | None,
+        policy: Policy,
+        locations: Sequence[Location | None],
+    ) -> None:
+        self._locations = locations
         self._step = step
         self._machine = machine
         self._page = machine.uvm.page
@@ -125,8 +126,8 @@ class _Player:
             self._fault_kernels += 1
             try:
                 end = max(end, self._pace.settle())
-            except StuckError:
-                raise StuckError(explain(self._step, index, service, self._machine)) from None
+            except StalledError:
+                raise stuck(self._step, index, service, self._machine, self._locations) from None
         self._pace.advance(end)
         for tensor in self._required[index]:
             pages.check_tensor(tensor)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from g10c.backends.uvm.errors import AccountingError
+from g10c.ir.errors import InternalError
 
 Parts = list[tuple[int, int]]
 """Pages in order: ``(tensor, pages)``."""
@@ -155,7 +155,7 @@ class Run:
         else:
             self.repeats -= pages // self.period
         if self.repeats < 0 or self.pages < 0 or self.lead_pages < 0:
-            raise AccountingError(f"a run lost {pages} pages more than it had: {self.pages} are left")
+            raise InternalError.at(f"a run lost {pages} pages more than it had: {self.pages} are left")
 
     def remove(self, tensor: int, pages: int) -> int:
         """Remove up to ``pages`` pages of ``tensor``; the number removed."""

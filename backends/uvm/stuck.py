@@ -2,63 +2,81 @@
 
 from __future__ import annotations
 
-from g10c.backends.uvm.errors import StuckError
+from collections.abc import Sequence
+
 from g10c.backends.uvm.pages import ABSENT, HOST, SSD
 from g10c.backends.uvm.service import Service
+from g10c.ir.errors import Diagnostic, InfeasibleError
 from g10c.ir.machine import Machine
+from g10c.ir.source import Location
 from g10c.ir.step import Kernel, Step
+from g10c.ir.values import human_size
+
+NAMED = 6
+"""Tensors named in a message; the rest is counted."""
 
 
 def _operands(kernel: Kernel) -> list[int]:
     return list(dict.fromkeys((*kernel.reads, *kernel.writes)))
 
 
-def _named(step: Step, tensors: list[int], machine: Machine) -> str:
+def _place(locations: Sequence[Location | None], kernel: int) -> Location | None:
+    return locations[kernel] if kernel < len(locations) else None
+
+
+def check_fits(step: Step, machine: Machine, locations: Sequence[Location | None] = ()) -> None:
+    """Raise :class:`InfeasibleError` for the first kernel that alone does not fit in GPU memory, counting the others."""
     page = machine.uvm.page
-    return ", ".join(f"{step.tensors[t].name} ({machine.pages(step.tensors[t].size_bytes) * page} bytes)" for t in tensors)
+    available = machine.gpu.usable // page
+    sizes = [machine.pages(tensor.size_bytes) for tensor in step.tensors]
+    needed = [sum(sizes[tensor] for tensor in _operands(kernel)) for kernel in step.kernels]
+    too_large = [number for number, pages in enumerate(needed) if pages > available]
+    if not too_large:
+        return
+    first = too_large[0]
+    tensors = sorted(_operands(step.kernels[first]), key=lambda tensor: -sizes[tensor])
+    message = (
+        f"kernel {first} ({step.kernels[first].name}) alone needs {human_size(needed[first] * page)} of GPU memory, "
+        f"{machine.name} has {human_size(available * page)}"
+    )
+    hint = "its tensors: " + _listed([f"%{step.tensors[tensor].name} {human_size(sizes[tensor] * page)}" for tensor in tensors])
+    if len(too_large) > 1:
+        hint += f"; {len(too_large)} kernels do not fit, the largest needs {human_size(max(needed) * page)}"
+    raise InfeasibleError(Diagnostic(message, _place(locations, first), hint))
 
 
-def check_fits(step: Step, machine: Machine) -> None:
-    """Raise :class:`StuckError` if a kernel alone does not fit in GPU memory."""
-    page = machine.uvm.page
-    available = machine.gpu.usable // page * page
-    for number, kernel in enumerate(step.kernels):
-        tensors = _operands(kernel)
-        needed = sum(machine.pages(step.tensors[tensor].size_bytes) for tensor in tensors) * page
-        if needed > available:
-            raise StuckError(
-                f"kernel {number} ({kernel.name}) does not fit in GPU memory: it needs {needed} bytes at once, {available} are available; "
-                f"its tensors are {_named(step, tensors, machine)}"
-            )
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
-def explain(step: Step, number: int, service: Service, machine: Machine) -> str:
-    """Why nothing proceeds although kernel ``number`` waits for pages."""
+def stuck(step: Step, number: int, service: Service, machine: Machine, locations: Sequence[Location | None] = ()) -> InfeasibleError:
+    """The error when nothing proceeds although kernel ``number`` waits for pages: who waits for what, and how much there is."""
     pages, page, kernel = service.pages, machine.uvm.page, step.kernels[number]
     missing = []
     for tensor in _operands(kernel):
         count = pages.sizes[tensor] - pages.resident[tensor]
         if count:
             where = [
-                f"{pages.coming[place][tensor] * page} {label}"
+                f"{human_size(pages.coming[place][tensor] * page)} {label}"
                 for place, label in ((HOST, "in host memory"), (SSD, "on SSD"), (ABSENT, "not allocated"))
                 if pages.coming[place][tensor]
             ]
             if pages.leaving[tensor]:
-                where.append(f"{pages.leaving[tensor] * page} queued to leave")
-            missing.append(f"{step.tensors[tensor].name} ({count * page} bytes: {', '.join(where)})")
+                where.append(f"{human_size(pages.leaving[tensor] * page)} queued to leave")
+            missing.append(f"%{step.tensors[tensor].name} ({', '.join(where)})")
     leaving = sum(pages.leaving) * page
-    waiting = f" and {leaving} waiting to leave" if leaving else ""
-    text = (
-        f"nothing can proceed: kernel {number} ({kernel.name}) waits for {', '.join(missing)}; "
-        f"GPU memory has {pages.free * page} of {pages.gpu_pages * page} bytes free{waiting}, "
-        f"host memory {(pages.host_pages - pages.used[HOST]) * page} of {pages.host_pages * page}, "
-    )
-    if not machine.ssd.bandwidth:
-        return text + "and there is no SSD"
-    if machine.uvm.batch_pages and machine.uvm.batch_pages * machine.ssd.bandwidth < machine.pcie.bandwidth:
-        return text + (
-            f"and the SSD ({machine.ssd.bandwidth} bytes/s) moves less than a page in one batch of {machine.uvm.batch_pages} pages: "
-            "larger batches, or uvm.batch_pages = 0, can use it"
-        )
-    return text + "and no page in GPU memory may leave"
+    free = f"{human_size(pages.free * page)} of {human_size(pages.gpu_pages * page)} of GPU memory"
+    host = f"{human_size((pages.host_pages - pages.used[HOST]) * page)} of {human_size(pages.host_pages * page)} of host memory"
+    waiting = f", {human_size(leaving)} waits to leave" if leaving else ""
+    message = f"nothing can proceed: kernel {number} ({kernel.name}) waits for {_listed(missing)}; free are {free} and {host}{waiting}"
+    return InfeasibleError(Diagnostic(message, _place(locations, number), _way_out(machine)))
+
+
+def _way_out(machine: Machine) -> str:
+    ssd, pcie, batch = machine.ssd.bandwidth, machine.pcie.bandwidth, machine.uvm.batch_pages
+    if not ssd:
+        return "there is no SSD: give the machine one, or more host memory: --set ssd.bandwidth=4GB/s"
+    if batch and batch * ssd < pcie:
+        return f"the SSD moves less than a page in one batch of {batch} pages: --set uvm.batch_pages=0, or larger batches, can use it"
+    return "no page in GPU memory may leave: give the machine more GPU or host memory"

@@ -87,7 +87,7 @@ def test_the_command_gives_each_case_and_a_summary(g10_data, tmp_path):
     assert ideal["ours_ns"] <= planned["ours_ns"]
     assert "policy 'deepum'" in unknown["refused"]
     assert "no kernel times for batch 257" in unprofiled["refused"]
-    assert "does not fit" in small["refused"]
+    assert "alone needs 390.25 MiB of GPU memory" in small["refused"]
     assert report["summary"]["all"] == {"cases": 5, "compared": 0, "refused": 3}
 
 

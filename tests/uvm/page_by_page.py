@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 
 from g10c.backends.uvm.faults import FaultModel, Faults
-from g10c.backends.uvm.policy import EvictionPolicy, FifoEviction
+from g10c.backends.uvm.policy import FifoEviction
+from g10c.compiler.protocols import Policy
 from g10c.ir.machine import Machine
 from g10c.ir.step import Move, Step
 
@@ -16,8 +17,8 @@ NOWHERE, SSD, HOST, GPU = "nowhere", "ssd", "host", "gpu"
 class PageByPage:
     """Whole-tensor moves only."""
 
-    def __init__(self, step: Step, moves: list[Move], machine: Machine, policy: EvictionPolicy | None = None) -> None:
-        self.policy: EvictionPolicy = policy or FifoEviction()
+    def __init__(self, step: Step, moves: list[Move], machine: Machine, policy: Policy | None = None) -> None:
+        self.policy: Policy = policy or FifoEviction()
         self.spared: frozenset[int] = frozenset()
         self.dead: frozenset[int] = frozenset()
         self.waiting = False

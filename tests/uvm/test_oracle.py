@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from uvm.page_by_page import PageByPage
 from uvm.random_steps import cases, whims
 
-from g10c.backends.uvm.errors import StuckError
 from g10c.backends.uvm.runner import simulate_uvm
+from g10c.ir.errors import InfeasibleError
 
 BATCHES = st.integers(3, 8)
 NAMES = {"gpu_to_host": "gpuhost", "host_to_gpu": "hostgpu", "gpu_to_ssd": "gpussd", "ssd_to_gpu": "ssdgpu"}
@@ -19,7 +19,7 @@ def check(case, steps, policy=None):
     step, moves, on = case
     try:
         found = simulate_uvm(step, moves, on, steps=steps, policy=policy)
-    except StuckError:
+    except InfeasibleError:
         assume(False)
     oracle = PageByPage(step, moves, on, policy)
     ends = oracle.run(steps)

@@ -75,3 +75,36 @@ def test_arrivals_of_two_tensors_at_once_are_told_apart():
     found = simulate_uvm(model.step, plan, on, steps=1, policy=policy)
     assert moved(found)["gpu_to_host"] >= 40
     assert found.peak_bytes["gpu"] == 140
+
+
+def test_a_program_names_its_policy(monkeypatch):
+    """The simulator finds the policy through the registry, with its options, and reports mistakes in its name."""
+    from dataclasses import dataclass
+
+    from g10c.backends.simulator import Simulator
+    from g10c.backends.uvm.policy import FifoEviction
+    from g10c.compiler import registry as registries
+    from g10c.ir.errors import InputError
+    from g10c.ir.parser import parse_program
+
+    begun = []
+
+    @dataclass(frozen=True)
+    class Recorded(FifoEviction):
+        degree: int = 8
+
+        def begin(self, step, machine):
+            begun.append(self.degree)
+
+    policies = registries.Registry("policy")
+    policies.add("recorded", Recorded, "test")
+    monkeypatch.setattr(registries, "registry", {"g10c.policies": policies}.__getitem__)
+    text = 'g10c.ir 1\nprogram p {{policy = "{0}"}}\n\ntensor %x : u8[4]  activation\n\n%x = load()  {{time = 1us}}\n'
+    Simulator().run(parse_program(text.format("recorded{degree=3}")), machine(), {})
+    assert begun == [3]
+    with pytest.raises(InputError, match="unknown policy 'recoded'"):
+        Simulator().run(parse_program(text.format("recoded")), machine(), {})
+    with pytest.raises(InputError, match="policy 'recorded' has no option 'degre'"):
+        Simulator().run(parse_program(text.format("recorded{degre=3}")), machine(), {})
+    with pytest.raises(InputError, match="names 2 policies"):
+        Simulator().run(parse_program(text.format("recorded,recorded")), machine(), {})

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from uvm.build import BYTE_PER_NS, Model, Recorder, machine
 from uvm.random_steps import cases
 
-from g10c.backends.uvm.errors import StuckError
 from g10c.backends.uvm.fluid import chunk_pages
 from g10c.backends.uvm.runner import simulate_uvm
+from g10c.ir.errors import InfeasibleError
 from g10c.ir.machine import Link
 
 RUNTIMES = st.sampled_from([0, 3, 6])
@@ -25,7 +25,7 @@ def test_memories_hold_kernels_wait_and_links_have_time_for_their_bytes(case, st
     seen = Recorder()
     try:
         found = simulate_uvm(step, moves, on, steps=steps, observer=seen)
-    except StuckError:
+    except InfeasibleError:
         assume(False)
     assert found.iteration_time_ns >= found.ideal_time_ns
     page, persistent = on.uvm.page, sum(on.pages(t.size_bytes) for t in step.tensors if t.persistent) * on.uvm.page
@@ -49,7 +49,7 @@ def test_the_fluid_moves_all_that_has_to_move(case):
     step, _, on = case
     try:
         found = simulate_uvm(step, [], on, steps=1)
-    except StuckError:
+    except InfeasibleError:
         assume(False)
     used = {t for kernel in step.kernels for t in (*kernel.reads, *kernel.writes)}
     page = on.uvm.page
@@ -110,6 +110,6 @@ def test_runs_are_reproducible(case):
     step, moves, on = case
     try:
         first = simulate_uvm(step, moves, on)
-    except StuckError:
+    except InfeasibleError:
         assume(False)
     assert simulate_uvm(step, moves, on) == first

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from uvm.build import BYTE_PER_NS, Model, Recorder, machine
 
+from g10c.backends.ideal import simulate_ideal
 from g10c.backends.uvm.runner import operands, simulate_uvm
 from g10c.ir.step import Kernel
 
@@ -21,7 +22,7 @@ def moved(found):
 
 def test_ideal_is_the_sum_of_the_kernels():
     model = Model({"x": 50}, [(7, "", "x"), (5, "x", "")])
-    found = simulate_uvm(model.step, [], machine(gpu=10), ideal=True)
+    found = simulate_ideal(model.step, machine(gpu=10))
     assert (found.iteration_time_ns, found.stall_time_ns, ends(found)) == (12, 0, [7, 12])
 
 
