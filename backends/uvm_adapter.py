@@ -38,10 +38,10 @@ class Timeline:
         last = next((copy for copy in reversed(self.copies[-8:]) if copy.link == link), None)
         if last is not None and last.end_ns == start and last.bytes * (end - start) == size_bytes * (last.end_ns - last.start_ns):
             self.copies[self.copies.index(last, -8 if len(self.copies) > 8 else 0)] = Copy(
-                link, "pages", last.start_ns, end, last.bytes + size_bytes, "directive"
+                link, "pages", last.start_ns, end, last.bytes + size_bytes, "paging"
             )
             return
-        self.copies.append(Copy(link, "pages", start, end, size_bytes, "directive"))
+        self.copies.append(Copy(link, "pages", start, end, size_bytes, "paging"))
 
     def memory(self, time_ns: int, gpu: int, host: int, ssd: int) -> None:
         """Bytes in use on each tier, where they change."""

@@ -29,14 +29,14 @@ class KernelTime:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Bytes of a tensor on a link during a time, for a timeline."""
+    """Bytes of a tensor on a link during a time, for a timeline. Under ``paging`` they are of any tensors, for any reason."""
 
     link: str
     tensor: str
     start_ns: int
     end_ns: int
     bytes: int
-    cause: Literal["directive", "fault", "eviction", "policy"]
+    cause: Literal["directive", "fault", "eviction", "policy", "paging"]
 
 
 @dataclass(frozen=True, slots=True)

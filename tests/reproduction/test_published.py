@@ -116,3 +116,13 @@ def test_a_folder_without_data(tmp_path):
     done = g10c("reproduce", "g10", "--data", tmp_path, "--cases", "cases.json", cwd=tmp_path)
     assert done.status == 1
     assert "no data of G10 here" in done.err
+
+
+def test_a_checkout_of_the_artifact_is_recognised(g10_data, tmp_path):
+    """The artifact keeps networks in frontend/Nets, without nets.json, and kernel times in results."""
+    (tmp_path / "frontend" / "Nets").mkdir(parents=True)
+    for net in (g10_data / "nets").glob("*.txt"):
+        (tmp_path / "frontend" / "Nets" / net.name).symlink_to(net)
+    (tmp_path / "results").symlink_to(g10_data / "times")
+    case = {"model": "BERT_Base", "batch": 256, "policy": "ideal"}
+    assert reproduce(tmp_path, [case], tmp_path)[0]["ours_ns"] == reproduce(g10_data, [case], tmp_path)[0]["ours_ns"]
