@@ -68,10 +68,12 @@ def _simulate(program: Program, step: Step, machine: Machine, steps: int, ideal:
 
         directives = [op.location for op in program.ops if op.kind is OpKind.DIRECTIVE]
         return simulate_direct(step, moves, machine, steps=steps, timeline=timeline, kernel_locations=kernels, move_locations=directives)
-    from g10c.backends.uvm_adapter import simulate_paged
+    from g10c.backends.uvm.runner import simulate_uvm
+    from g10c.backends.uvm.timeline import Timeline
 
-    policy = _policy(program)
-    return simulate_paged(step, moves, machine, steps=steps, timeline=timeline, policy=policy, locations=kernels)
+    kept = Timeline() if timeline else None
+    result = simulate_uvm(step, moves, machine, steps=steps, observer=kept, policy=_policy(program), locations=kernels)
+    return kept.added_to(result) if kept else result
 
 
 def _policy(program: Program) -> Policy | None:

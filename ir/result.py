@@ -68,6 +68,8 @@ class SimResult:
     """Pages that faulted."""
     fault_kernels: int = 0
     """Kernels that waited for a fault."""
+    allocated_bytes: int = 0
+    """Bytes of GPU memory that were given to data that is new, not moved."""
     kernels: tuple[KernelTime, ...] = ()
     copies: tuple[Copy, ...] = ()
     """Filled when a timeline was asked for."""

@@ -15,12 +15,11 @@ from g10c.backends.uvm.pace import Busy, Pace
 from g10c.backends.uvm.pages import ABSENT, HOST, PLACES, SSD, Pages
 from g10c.backends.uvm.period import Traffic
 from g10c.backends.uvm.policy import FifoEviction
-from g10c.backends.uvm.result import UvmResult
 from g10c.backends.uvm.service import Service
 from g10c.backends.uvm.stuck import check_fits, stuck
 from g10c.compiler.protocols import Policy
 from g10c.ir.machine import Machine
-from g10c.ir.result import KernelTime, LinkUse
+from g10c.ir.result import KernelTime, LinkUse, SimResult
 from g10c.ir.source import Location
 from g10c.ir.step import Kernel, Move, Step
 
@@ -37,7 +36,7 @@ def simulate_uvm(
     observer: Observer | None = None,
     policy: Policy | None = None,
     locations: Sequence[Location | None] = (),
-) -> UvmResult:
+) -> SimResult:
     """Run ``steps`` steps, memory carried over from one to the next, and report the last.
 
     ``moves`` are issued in every step; ``locations`` of kernels are for messages. Raises
@@ -89,7 +88,7 @@ class _Player:
         """Bytes of a tensor in GPU memory."""
         return (self._pages.resident[tensor] + self._pages.leaving[tensor]) * self._page
 
-    def play(self, steps: int) -> UvmResult:
+    def play(self, steps: int) -> SimResult:
         """Run the steps; the result of the last."""
         now, times = 0, []
         for number in range(steps):
@@ -151,7 +150,7 @@ class _Player:
             self._faults += kind.pages
         return self._fault_model.cost_ns(self._step.kernels[index], kinds[0], kinds[1])
 
-    def _result(self, times_ns: tuple[int, ...]) -> UvmResult:
+    def _result(self, times_ns: tuple[int, ...]) -> SimResult:
         page, traffic, busy, pages = self._page, self._service.traffic, self._pace.busy, self._pages
         links = {
             "gpu_to_host": LinkUse(traffic.host_out * page, busy.host_out),
@@ -161,7 +160,10 @@ class _Player:
             "pcie_in": LinkUse((traffic.host_in + traffic.ssd_in) * page, busy.pcie_in),
             "pcie_out": LinkUse((traffic.host_out + traffic.ssd_out) * page, busy.pcie_out),
         }
-        return UvmResult(
+        return SimResult(
+            program=self._step.name,
+            machine=self._machine.name,
+            runtime="uvm",
             iteration_time_ns=times_ns[-1],
             ideal_time_ns=self._step.ideal_time_ns,
             links=links,

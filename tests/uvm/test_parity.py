@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from planner.structures import CONVOLUTIONAL, TRANSFORMERS, rows
 
-from g10c.backends.uvm.result import UvmResult
 from g10c.backends.uvm.runner import simulate_uvm
 from g10c.compiler.step_of import step_of
 from g10c.ir.machine import Gpu, Host, Link, Machine, Uvm
+from g10c.ir.result import SimResult
 from g10c.ir.step import Kernel, Move, Step, StepTensor
 from g10c.models.g10.importer import G10Importer
 
@@ -71,7 +71,7 @@ def imported(data: Path, model: str, batch: int) -> Step:
     )
 
 
-def error(found: UvmResult, row: dict) -> float:
+def error(found: SimResult, row: dict) -> float:
     return min(found.step_times_ns) / row["iteration_ns"] - 1
 
 

@@ -1,0 +1,55 @@
+"""The timeline of the reported step: copies and memory in use, as an observer keeps them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+
+from g10c.ir.result import Copy, MemorySample, SimResult
+
+
+@dataclass
+class Timeline:
+    """Keeps the copies and memory samples of the last step."""
+
+    start_ns: int = 0
+    copies: list[Copy] = field(default_factory=list)
+    samples: list[MemorySample] = field(default_factory=list)
+    _last: dict[str, int] = field(default_factory=dict)
+    """By link, the number of its latest copy."""
+
+    def step(self, number: int, start_ns: int) -> None:
+        """A step begins: forget the one before."""
+        self.start_ns = start_ns
+        self.copies.clear()
+        self.samples.clear()
+        self._last.clear()
+
+    def kernel(self, kernel: int, start_ns: int, end_ns: int, fault_ns: int) -> None:
+        """Kernels are in the result already."""
+
+    def copy(self, link: str, start_ns: int, end_ns: int, size_bytes: int) -> None:
+        """A stretch of uniform traffic on one link; stretches that touch and have the same rate become one."""
+        start, end = start_ns - self.start_ns, end_ns - self.start_ns
+        number = self._last.get(link)
+        last = self.copies[number] if number is not None else None
+        if (
+            number is not None
+            and last
+            and last.end_ns == start
+            and last.bytes * (end - start) == size_bytes * (last.end_ns - last.start_ns)
+        ):
+            self.copies[number] = dataclasses.replace(last, end_ns=end, bytes=last.bytes + size_bytes)
+            return
+        self._last[link] = len(self.copies)
+        self.copies.append(Copy(link, "pages", start, end, size_bytes, "paging"))
+
+    def memory(self, time_ns: int, gpu: int, host: int, ssd: int) -> None:
+        """Bytes in use on each tier, where they change."""
+        sample = MemorySample(time_ns - self.start_ns, gpu, host, ssd)
+        if not self.samples or (self.samples[-1].gpu, self.samples[-1].host, self.samples[-1].ssd) != (gpu, host, ssd):
+            self.samples.append(sample)
+
+    def added_to(self, result: SimResult) -> SimResult:
+        """The result with what was kept."""
+        return dataclasses.replace(result, copies=tuple(self.copies), memory=tuple(self.samples))
