@@ -54,29 +54,34 @@ def result_json_text(result: SimResult) -> str:
 def result_table(result: SimResult, machine: Machine | None = None) -> str:
     """The result for a reader. With the machine, memory is set against capacity and traffic against bandwidth."""
     lines = [f"{result.program} on {result.machine}, {result.runtime} runtime, step {result.steps}", ""]
-    lines += _columns(list(_times(result)))
+    lines += [*_columns(list(_times(result))), *_limit(result)]
     lines += ["", *_columns([("link", "bytes", "busy", "busy of step", "rate"), *_link_rows(result, machine)])]
     lines += ["", *_columns([("memory", "peak", "capacity", "share", ""), *_memory_rows(result, machine)])]
     if result.faults:
-        lines += ["", f"{result.faults} pages faulted, {result.fault_kernels} kernels waited for them"]
+        lines += ["", f"{result.faults:,} pages were missing when their kernel began; {result.fault_kernels:,} kernels waited for pages"]
     stalled = list(_most_stalled(result))
     if stalled:
-        lines += ["", *_columns([("stalled most", "kernel", "stall", "own time", ""), *stalled])]
+        lines += ["", *_columns([("stalled most", "name", "stall", "own time", ""), *stalled])]
     lines += ["", *(f"note: {note}" for note in result.notes)] if result.notes else []
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def kernel_csv(result: SimResult) -> str:
-    """Kernels in order as CSV: number, name, start, end, time (end less start) and stall, in nanoseconds from the start of the step."""
+    """Kernels in order as CSV: number, name, start, end, own time and stall (together the time from start to end), in nanoseconds."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("kernel", "name", "start_ns", "end_ns", "time_ns", "stall_ns"))
     for number, kernel in enumerate(result.kernels):
-        writer.writerow((number, kernel.name, kernel.start_ns, kernel.end_ns, kernel.end_ns - kernel.start_ns, kernel.stall_ns))
+        writer.writerow((number, kernel.name, kernel.start_ns, kernel.end_ns, kernel.own_ns, kernel.stall_ns))
     return text.getvalue()
 
 
 Row = tuple[str, str, str, str, str]
+
+NO_STALL = 0.02
+"""Share of stalls in a step below which they count as nothing."""
+BUSY = 0.9
+"""Share of a step for which a link that limits it is busy."""
 
 
 def _times(result: SimResult) -> Iterator[Row]:
@@ -87,6 +92,24 @@ def _times(result: SimResult) -> Iterator[Row]:
     if result.bound_time_ns is not None:
         gap = f"gap {_share(iteration - result.bound_time_ns, result.bound_time_ns)}"
         yield "lower bound", human_time(result.bound_time_ns), gap, "", ""
+
+
+def _limit(result: SimResult) -> Iterator[str]:
+    """What the step waits for, in a sentence."""
+    iteration = result.iteration_time_ns
+    if not iteration:
+        return
+    if result.stall_time_ns < NO_STALL * iteration:
+        yield "limited by the kernels themselves: stalls are next to nothing"
+        return
+    name, use = max(_links(result), key=lambda item: item[1].busy_ns)
+    if use.busy_ns >= BUSY * iteration:
+        yield f"limited by {name}: it is busy {_share(use.busy_ns, iteration)} of the step"
+        return
+    cause = "pages that fault on demand" if result.faults else "copies that come too late"
+    worst = max(range(len(result.kernels)), key=lambda number: result.kernels[number].stall_ns, default=None)
+    longest = f"; kernel {worst} ({result.kernels[worst].name}) waits longest" if worst is not None else ""
+    yield f"limited by {cause}{longest}"
 
 
 def _links(result: SimResult) -> Iterator[tuple[str, LinkUse]]:
@@ -126,8 +149,7 @@ def _most_stalled(result: SimResult) -> Iterator[Row]:
 
     for number, kernel in sorted(enumerate(result.kernels), key=stall)[:MOST_STALLED]:
         if kernel.stall_ns > 0:
-            own_ns = kernel.end_ns - kernel.start_ns
-            yield f"{number}", kernel.name, human_time(kernel.stall_ns), human_time(own_ns), ""
+            yield f"kernel {number}", kernel.name, human_time(kernel.stall_ns), human_time(kernel.own_ns), ""
 
 
 def _share(part: int, of: int) -> str:

@@ -19,7 +19,7 @@ TraceEvent = dict[str, Any]
 
 
 def chrome_trace(result: SimResult) -> dict[str, Any]:
-    """The trace as a JSON object: kernels on one track, the copies of each direction on tracks of their own, memory of each tier as a
+    """The trace as a JSON object: kernels on one track, each after its stall, the copies of each direction on tracks of their own, memory of each tier as a
     counter.
 
     Events that are not metadata are in order of time. Copies that overlap in one direction go to further tracks of it, so that no two
@@ -47,7 +47,10 @@ def chrome_trace_text(result: SimResult) -> str:
 def _kernels(result: SimResult) -> Iterator[TraceEvent]:
     for number, kernel in enumerate(result.kernels):
         facts = {"kernel": number, "stall_ns": kernel.stall_ns}
-        yield _complete(kernel.name, "kernel", kernel.start_ns, kernel.end_ns, facts)
+        begin_ns = kernel.start_ns + kernel.stall_ns
+        if kernel.stall_ns:
+            yield _complete("stall", "stall", kernel.start_ns, begin_ns, facts)
+        yield _complete(kernel.name, "kernel", begin_ns, kernel.end_ns, facts)
 
 
 def _lanes(link: str, copies: Iterable[Copy]) -> list[tuple[str, list[TraceEvent]]]:

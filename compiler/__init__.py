@@ -16,26 +16,37 @@ if TYPE_CHECKING:
     from g10c.compiler.driver import CompileOptions, compile, find_machine, load, simulate  # noqa: A004 - the API's verb
     from g10c.compiler.pass_base import Pass, PassContext, option, required_option
     from g10c.compiler.rewriter import Rewriter
+    from g10c.ir.program import Op, Program, Role, Tensor, directive
 
 _HOMES = {
-    "CompileOptions": "driver",
-    "Pass": "pass_base",
-    "PassContext": "pass_base",
-    "Rewriter": "rewriter",
-    "compile": "driver",
-    "find_machine": "driver",
-    "load": "driver",
-    "option": "pass_base",
-    "required_option": "pass_base",
-    "simulate": "driver",
+    "CompileOptions": "compiler.driver",
+    "Op": "ir.program",
+    "Pass": "compiler.pass_base",
+    "PassContext": "compiler.pass_base",
+    "Program": "ir.program",
+    "Rewriter": "compiler.rewriter",
+    "Role": "ir.program",
+    "Tensor": "ir.program",
+    "compile": "compiler.driver",
+    "directive": "ir.program",
+    "find_machine": "compiler.driver",
+    "load": "compiler.driver",
+    "option": "compiler.pass_base",
+    "required_option": "compiler.pass_base",
+    "simulate": "compiler.driver",
 }
 
 __all__ = [
     "CompileOptions",
+    "Op",
     "Pass",
     "PassContext",
+    "Program",
     "Rewriter",
+    "Role",
+    "Tensor",
     "compile",
+    "directive",
     "find_machine",
     "load",
     "option",
@@ -50,4 +61,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"g10c.compiler.{_HOMES[name]}"), name)
+    return getattr(import_module(f"g10c.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """The API, also what has not been imported yet."""
+    return sorted({*globals(), *__all__})

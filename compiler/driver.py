@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -71,7 +71,7 @@ def find_machine(machine: str | Path | Machine | None = None, settings: Iterable
         else:
             hint = near_hint(str(machine), machines, "bundled machines") or "give a TOML file, or a name that 'g10c machines' shows"
             raise InputError.at(f"{machine}: no such file, and no bundled machine of that name", None, hint)
-    return override(found, *settings)
+    return override(found, *([settings] if isinstance(settings, str) else settings))
 
 
 def pass_registry(files: Sequence[str | Path] = ()) -> Registry[type[Pass]]:
@@ -91,8 +91,22 @@ def pass_registry(files: Sequence[str | Path] = ()) -> Registry[type[Pass]]:
             hint = "a pass is a dataclass derived from g10c.compiler.Pass with a class attribute `name`"
             raise InputError.at(f"{file}: defines no pass", None, hint)
         for value in passes:
+            _check_pass_class(value, file)
             found.add(value.name, value, f"file {file}")
     return found
+
+
+def _check_pass_class(kind: type[Pass], file: str | Path) -> None:
+    """Refuse classes that look like passes and cannot be made or run, saying what is missing."""
+    problem = hint = ""
+    if "__dataclass_params__" not in vars(kind):
+        problem, hint = "is not a dataclass, so its options are not known", "write @dataclass(frozen=True) above the class"
+    elif getattr(kind, "__abstractmethods__", None):
+        problem, hint = "has no method run(self, program, context)", "it returns the rewritten program"
+    elif not isinstance(kind.name, str) or not kind.name:
+        problem, hint = f"has the name {kind.name!r}", "a name is text, as it is typed in a pipeline"
+    if problem:
+        raise InputError.at(f"{file}: pass class {kind.__name__} {problem}", None, hint)
 
 
 @dataclass
@@ -100,11 +114,13 @@ class CompileOptions:
     """How to run a pipeline, beyond what it is."""
 
     load: Sequence[str | Path] = ()
+    """Python files that define passes."""
     observers: Sequence[Observer] = ()
+    """Are told what the pipeline does."""
     verify: bool = True
+    """Whether the program is verified after every pass."""
     reproducer: str | None = None
-    notes: list[str] = field(default_factory=list)
-    """Filled with what the passes had to tell."""
+    """Where a failing pass leaves the program it was given; nowhere when ``None``."""
 
 
 def compile(  # noqa: A001 - the verb of this field; callers use it through the package
@@ -131,7 +147,7 @@ def compile(  # noqa: A001 - the verb of this field; callers use it through the 
     target = machine_for(loaded, machine, settings)
     context = PassContext(target, find_evaluator=find_evaluator)
     program = _run(program, pipeline, context, options)
-    options.notes += context.notes
+    notes = [*context.notes, *kernel_time_notes(program, target)]
     text = pipeline_text(pipeline)
     if earlier and earlier.pipeline:
         text = ",".join(part for part in (earlier.pipeline, text) if part)
@@ -142,7 +158,7 @@ def compile(  # noqa: A001 - the verb of this field; callers use it through the 
         _provenance(name, earlier),
         estimate_ns=_time(program, "estimated_time"),
         bound_ns=_time(program, "bound_time"),
-        statistics=dict(context.totals),
+        statistics={**context.totals, "notes": notes} if notes else dict(context.totals),
     )
 
 
@@ -221,17 +237,39 @@ def simulate(
     """
     import dataclasses
 
-    from g10c.ir.machine_file import machine_changes
-
     loaded = _loaded(model)
     target = machine_for(loaded, machine, settings)
     program = loaded.program if isinstance(loaded, Plan) else loaded
     result = find_backend("sim").run(program, target, options or {})
-    changes = machine_changes(loaded.machine, target) if isinstance(loaded, Plan) else []
-    if isinstance(loaded, Plan) and changes:
-        note = f"the plan was made for {loaded.machine.name}; here {', '.join(changes)}"
-        result = dataclasses.replace(result, notes=(note, *result.notes))
-    return result
+    notes = [*_machine_notes(loaded, target, machine is None), *kernel_time_notes(program, target), *result.notes]
+    return dataclasses.replace(result, notes=tuple(dict.fromkeys(notes)))
+
+
+def _machine_notes(loaded: Program | Plan, target: Machine, is_default: bool) -> Iterator[str]:
+    """What to know of the machine: how it differs from the plan's, or that it is a guess."""
+    from g10c.ir.machine_file import machine_changes
+    from g10c.ir.program import Level
+
+    if isinstance(loaded, Plan):
+        changes = machine_changes(loaded.machine, target)
+        yield from loaded.notes if not changes else [f"the plan was made for {loaded.machine.name}; here {', '.join(changes)}"]
+    elif is_default and loaded.level is Level.PLANNED:
+        yield f"an .ir file does not say for which machine it was planned; simulated on {target.name}"
+    machines = library("g10c.machines")
+    if target.name in machines:
+        changes = machine_changes(find_machine(target.name), target)
+        if changes and not (isinstance(loaded, Plan) and machine_changes(loaded.machine, target)):
+            yield f"{target.name} changed: {', '.join(changes)}"
+    if target.gpu.count > 1:
+        yield f"{target.name} has {target.gpu.count} GPUs; one is simulated"
+
+
+def kernel_time_notes(program: Program, machine: Machine) -> list[str]:
+    """A note where kernel times are those of another GPU: they do not change with the machine."""
+    gpu = program.attrs.get("gpu")
+    if gpu is None or str(gpu) in (machine.name, machine.gpu.name):
+        return []
+    return [f"kernel times of {program.name} are those of {gpu}, not of {machine.name}: build the model for its GPU to change them"]
 
 
 def machine_for(loaded: Program | Plan, machine: str | Path | Machine | None = None, settings: Iterable[str] = ()) -> Machine:

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Generic, TypeVar, cast
 
 from g10c.ir.errors import Diagnostic, InputError, near_hint
-from g10c.ir.source import Location, Source
+from g10c.ir.source import Location, Source, Span
 
 T = TypeVar("T")
 
@@ -106,10 +106,6 @@ def registry(group: str) -> Registry[object]:
     return found
 
 
-LIBRARY_GROUPS = frozenset({"g10c.machines", "g10c.models"})
-"""Groups whose entries are libraries: mappings of names to the paths of files."""
-
-
 @cache
 def library(group: str) -> Registry[Path]:
     """The files that the libraries of a group hold, by name."""
@@ -139,17 +135,22 @@ def load_python_file(path: str) -> ModuleType:
         spec.loader.exec_module(module)
     except SyntaxError as error:
         del sys.modules[name]
-        raise _python_error(path, error.lineno or 1, f"not valid Python: {error.msg}") from error
+        raise _python_error(path, error.lineno or 1, f"not valid Python: {error.msg}", error.offset or 0) from error
     except Exception as error:
         del sys.modules[name]
-        lines = [frame.lineno or 1 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno or 1 for frame in frames if Path(frame.filename).resolve() == file.resolve()]
         raise _python_error(path, lines[-1] if lines else 1, f"{type(error).__name__}: {error}") from error
     return module
 
 
-def _python_error(path: str, line: int, message: str) -> InputError:
+def _python_error(path: str, line: int, message: str, column: int = 0) -> InputError:
     try:
         source = Source(path, Path(path).read_text(encoding="utf-8", errors="replace"))
-        return InputError(Diagnostic(message, source.line_span(line), "the file has to run by itself: python FILE"))
+        span = source.line_span(line)
+        if column:
+            start = span.start - span.column + column
+            span = Span(source, start, start + 1)
+        return InputError(Diagnostic(message, span, "the file has to run by itself: python FILE"))
     except (OSError, IndexError):
         return InputError.at(f"{path}:{line}: {message}")

@@ -19,6 +19,7 @@ RUNTIMES = ("uvm", "direct")
 PROGRAM_ATTRS = (
     AttrDecl("batch", int, "samples of a step"),
     AttrDecl("source", str, "where the program came from"),
+    AttrDecl("gpu", str, "GPU whose kernel times these are"),
     AttrDecl("mesh", str, 'axes of ranks, such as "dp=2,tp=4"'),
     AttrDecl("runtime", Ident, "how memory is managed while it runs", choices=RUNTIMES),
     AttrDecl("policy", str, "what decides while it runs"),

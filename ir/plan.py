@@ -37,16 +37,22 @@ class Plan:
     """A program, the machine it was planned for, and how it came about.
 
     ``estimate_ns`` is the planner's estimate of the step's time, ``bound_ns`` a proven lower bound; ``None`` where there is none.
-    ``statistics`` holds what the passes counted: JSON values under text keys.
+    ``statistics`` holds what the passes counted, and under ``notes`` what they had to tell: JSON values under text keys.
     """
 
-    program: Program
+    program: Program = field(repr=False)
     machine: Machine
     pipeline: str = ""
     provenance: Provenance = field(default_factory=Provenance)
     estimate_ns: int | None = None
     bound_ns: int | None = None
     statistics: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the passes had to tell about this plan."""
+        notes = self.statistics.get("notes", ())
+        return tuple(str(note) for note in notes) if isinstance(notes, list | tuple) else ()
 
 
 def load_plan(path: str | Path) -> Plan:

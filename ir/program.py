@@ -139,8 +139,8 @@ class Program:
     """One training step. ``tensors`` and ``ops`` are in order; treat both as read-only and derive new programs."""
 
     name: str
-    tensors: Mapping[str, Tensor]
-    ops: tuple[Op, ...]
+    tensors: Mapping[str, Tensor] = field(repr=False)
+    ops: tuple[Op, ...] = field(repr=False)
     attrs: Mapping[str, Value] = field(default_factory=dict)
     location: Location | None = None
 

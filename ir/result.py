@@ -19,12 +19,21 @@ class LinkUse:
 
 @dataclass(frozen=True, slots=True)
 class KernelTime:
-    """One kernel of the reported step, from the start of that step. ``stall_ns`` is what it took beyond its own time."""
+    """One kernel of the reported step, in time from the start of that step.
+
+    It became current, and may have begun to wait, at ``start_ns``; of the time until ``end_ns`` it waited ``stall_ns``, and the rest
+    is its own.
+    """
 
     name: str
     start_ns: int
     end_ns: int
     stall_ns: int
+
+    @property
+    def own_ns(self) -> int:
+        """Time of the kernel itself."""
+        return self.end_ns - self.start_ns - self.stall_ns
 
 
 @dataclass(frozen=True, slots=True)

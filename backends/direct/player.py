@@ -139,7 +139,7 @@ class Player:
 
     def _end_kernel(self) -> None:
         begin_ns = self.begin_ns
-        times = (self._start_ns - begin_ns, self.engine.now_ns - begin_ns, self._start_ns - self._ready_ns)
+        times = (self._ready_ns - begin_ns, self.engine.now_ns - begin_ns, self._start_ns - self._ready_ns)
         self.kernels.append(KernelTime(self.step.kernels[self.kernel].name, *times))
         self.kernel += 1
         self._issue_slot()

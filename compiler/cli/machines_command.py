@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from g10c.compiler.cli.common import Parser, say, table
 from g10c.compiler.driver import find_machine
 from g10c.compiler.registry import library
+from g10c.ir.errors import UsageError
 from g10c.ir.machine import Machine
 from g10c.ir.values import human_size
 
@@ -22,6 +23,8 @@ def run(argv: Sequence[str]) -> int:
 
         say(machine_text(find_machine(arguments.name, arguments.settings)).rstrip())
         return 0
+    if arguments.settings:
+        raise UsageError.at("--set needs the NAME of a machine", None, "g10c machines a100-40gb --set gpu.memory=24GiB")
     rows: list[tuple[str, ...]] = [("machine", "gpu", "memory", "host", "pcie", "ssd")]
     rows += [_row(name, find_machine(name)) for name in library("g10c.machines")]
     say(table(rows))

@@ -63,7 +63,9 @@ class TransformerBuilder(Importer):
         forward(tape, resolved._architecture())
         tape.backward()
         tape.update()
-        return tape.program(resolved.program, {"batch": self.batch, "source": "builder:transformer", "command": resolved.command()})
+        return tape.program(
+            resolved.program, {"batch": self.batch, "source": "builder:transformer", "gpu": self.gpu, "command": resolved.command()}
+        )
 
     def resolved(self) -> TransformerBuilder:
         """The same options with every default that depends on others filled in."""

@@ -72,3 +72,39 @@ def test_mistakes_in_a_users_file_are_placed(text, message, tmp_path):
 def test_a_file_that_is_not_there():
     with pytest.raises(InputError, match="no such file"):
         load_python_file("nowhere.py")
+
+
+CLASSES = '''
+from dataclasses import dataclass
+from g10c.compiler import Pass, option
+
+{decorator}
+class Mine(Pass):
+    """Does nothing."""
+    name = {name}
+    level: int = option(3, "how much")
+    {method}
+'''
+RUN = "def run(self, program, context): return program"
+
+
+@pytest.mark.parametrize(
+    ("decorator", "name", "method", "message"),
+    [
+        ("", '"mine"', RUN, "pass class Mine is not a dataclass"),
+        ("@dataclass(frozen=True)", '"mine"', "", "pass class Mine has no method run"),
+        ("@dataclass(frozen=True)", "3", RUN, "pass class Mine has the name 3"),
+    ],
+)
+def test_classes_that_cannot_be_passes_are_refused(decorator, name, method, message, tmp_path):
+    file = tmp_path / "classes.py"
+    file.write_text(CLASSES.format(decorator=decorator, name=name, method=method))
+    with pytest.raises(InputError, match=message):
+        pass_registry([file])
+
+
+def test_a_mistake_in_a_file_named_relatively_is_placed_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "late.py").write_text("x = 1\n\nimport nowhere_to_be_found\n")
+    with pytest.raises(InputError, match=r"late\.py:3:1: error: ModuleNotFoundError"):
+        load_python_file("late.py")

@@ -45,7 +45,7 @@ class Model:
 
 
 def starts(result) -> list[int]:
-    return [kernel.start_ns for kernel in result.kernels]
+    return [kernel.start_ns + kernel.stall_ns for kernel in result.kernels]
 
 
 def stalls(result) -> list[int]:

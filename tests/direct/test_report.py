@@ -93,6 +93,7 @@ def test_the_table_sets_use_against_capacity():
         "step time  1.100 us\n"
         "ideal      1.020 us  92.7%\n"
         "stall         80 ns   7.3%\n"
+        "limited by copies that come too late; kernel 2 (k2) waits longest\n"
         "\n"
         "link         bytes   busy  busy of step               rate\n"
         "gpu_to_host   40 B  80 ns          7.3%  0.04 GB/s of 1.00\n"
@@ -105,8 +106,8 @@ def test_the_table_sets_use_against_capacity():
         "host    40 B    1000 B   4.0%\n"
         "ssd     40 B         -      -\n"
         "\n"
-        "stalled most  kernel  stall  own time\n"
-        "2                 k2  80 ns     10 ns\n"
+        "stalled most  name  stall  own time\n"
+        "kernel 2        k2  80 ns     10 ns\n"
     )
 
 
@@ -119,7 +120,7 @@ def test_the_table_tells_of_bound_faults_and_notes():
         "lower bound  160 ns  gap 25.0%",
     ]
     assert [line.split() for line in lines if "pcie_in" in line] == [["pcie_in", "5", "B", "50", "ns", "25.0%", "0.03", "GB/s"]]
-    assert "3 pages faulted, 2 kernels waited for them" in lines
+    assert "3 pages were missing when their kernel began; 2 kernels waited for pages" in lines
     assert lines[-2:] == ["note: one", "note: two"]
     assert "note" not in result_table(RESULT)
 
@@ -127,7 +128,21 @@ def test_the_table_tells_of_bound_faults_and_notes():
 def test_the_table_names_the_five_kernels_that_stalled_most():
     kernels = tuple(KernelTime(f"k{n}", 0, 10, stall) for n, stall in enumerate((3, 0, 9, 9, 1, 2, 4)))
     lines = result_table(dataclasses.replace(SHARED, kernels=kernels, notes=())).splitlines()
-    assert [line.split()[1] for line in lines[-5:]] == ["k2", "k3", "k6", "k0", "k5"]
+    assert [line.split()[2] for line in lines[-5:]] == ["k2", "k3", "k6", "k0", "k5"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"iteration_time_ns": 101}, "limited by the kernels themselves: stalls are next to nothing"),
+        ({"links": {"host_to_gpu": LinkUse(5, 190)}}, "limited by host_to_gpu: it is busy 95.0% of the step"),
+        ({}, "limited by pages that fault on demand; kernel 1 (b) waits longest"),
+        ({"faults": 0}, "limited by copies that come too late; kernel 1 (b) waits longest"),
+    ],
+)
+def test_the_table_says_what_limits_the_step(changes, expected):
+    kernels = (KernelTime("a", 0, 50, 10), KernelTime("b", 50, 200, 90))
+    assert expected in result_table(dataclasses.replace(SHARED, **{"kernels": kernels, **changes})).splitlines()
 
 
 def test_a_step_without_time_has_no_shares():
@@ -140,5 +155,5 @@ def test_csv_has_a_line_for_every_kernel():
         ["kernel", "name", "start_ns", "end_ns", "time_ns", "stall_ns"],
         ["0", "k0", "0", "10", "10", "0"],
         ["1", "k1", "10", "1010", "1000", "0"],
-        ["2", "k2", "1090", "1100", "10", "80"],
+        ["2", "k2", "1010", "1100", "10", "80"],
     ]

@@ -28,13 +28,13 @@ def test_kernels_copies_and_memory_are_on_tracks_of_their_own():
     trace = chrome_trace(PAIR.run("1 evict x host\n1 evict y ssd\n2 prefetch x host\n2 prefetch y ssd", timeline=True))
     shown = {name: [(event["name"], event["ts"], event["dur"]) for event in events] for name, events in tracks(trace).items()}
     assert shown == {
-        "compute": [("k0", 0.0, 0.01), ("k1", 0.01, 1.0), ("k2", 1.09, 0.01)],
+        "compute": [("k0", 0.0, 0.01), ("k1", 0.01, 1.0), ("stall", 1.01, 0.08), ("k2", 1.09, 0.01)],
         "gpu_to_host": [("x", 0.01, 0.08)],
         "host_to_gpu": [("x", 1.01, 0.08)],
         "gpu_to_ssd": [("y", 0.01, 0.08)],
         "ssd_to_gpu": [("y", 1.01, 0.08)],
     }
-    assert tracks(trace)["compute"][2]["args"] == {"kernel": 2, "stall_ns": 80}
+    assert tracks(trace)["compute"][3]["args"] == {"kernel": 2, "stall_ns": 80}
     assert tracks(trace)["gpu_to_ssd"][0]["args"] == {"bytes": 40}
     counters = [(event["name"], event["ts"], event["args"]["bytes"]) for event in trace["traceEvents"] if event["ph"] == "C"]
     assert counters[:6] == [
@@ -60,12 +60,14 @@ def test_events_are_complete_sorted_and_do_not_overlap_on_a_track(plan):
     stamps = [event["ts"] for event in events if event["ph"] != "M"]
     assert stamps == sorted(stamps)
     assert {event["ph"] for event in events} <= {"M", "X", "C"}
-    assert len([event for event in events if event["ph"] == "X"]) == len(result.kernels) + len(result.copies)
+    stalls = sum(kernel.stall_ns > 0 for kernel in result.kernels)
+    assert len([event for event in events if event["ph"] == "X"]) == len(result.kernels) + stalls + len(result.copies)
     for of in tracks(trace).values():
         ns = [(round(event["ts"] * 1000), round((event["ts"] + event["dur"]) * 1000)) for event in of]
         assert all(0 <= start <= end for start, end in ns)
         assert all(one[1] <= two[0] for one, two in pairwise(ns))
-    assert [round(event["ts"] * 1000) for event in tracks(trace)["compute"]] == [kernel.start_ns for kernel in result.kernels]
+    ends = [round((event["ts"] + event["dur"]) * 1000) for event in tracks(trace)["compute"] if event["cat"] == "kernel"]
+    assert ends == [kernel.end_ns for kernel in result.kernels]
 
 
 def test_copies_that_overlap_in_one_direction_go_to_further_tracks():
