@@ -2,7 +2,8 @@
 
 Time passes in chunks of pages that are served like a batch and take what their busiest resource needs: the PCIe link in either direction,
 the SSD in either direction (whose pages cross the PCIe link too), the mapping of pages. No bandwidth is exceeded, a single flow has
-all of its link, and a chunk ends no later than the kernel that is running, so what is issued next finds the links free.
+all of its link, and a chunk ends no later than the kernel that is running, so what is issued next finds the links free. A page that is
+on its way then continues; what is issued does not travel earlier.
 """
 
 from __future__ import annotations
@@ -48,10 +49,20 @@ class FluidPace:
         self._repetition = Repetition(service)
         self._limits = self._full
         self._now = 0  # ticks: until when the links are booked
+        self._boundary = 0  # ticks: when what is queued now was last added to
+        self._empty_at = {id(queue): 0 for queue in service.queues}
+        """Ticks at which each queue was last seen empty: what it holds was issued then, and travels no earlier."""
 
     def advance(self, until_ns: int) -> None:
         """Let pages flow until ``until_ns``."""
         end = until_ns * self._tick
+        self._flow(end)
+        self._boundary = end
+        for queue in self.service.queues:
+            if not queue.runs:
+                self._empty_at[id(queue)] = end
+
+    def _flow(self, end: int) -> None:
         self._repetition.restart()
         while self._now < end and not self.service.idle:
             limits = self._limits_within(end - self._now)
@@ -119,9 +130,13 @@ class FluidPace:
             repetition.restart()
             self._limits = limits
         repetition.before(self._slack)
+        leaving = [queue for queue in (service.evict_ssd, service.evict_host) if queue.runs]
         period = service.serve(limits)
         if not period.moved:
             return False
+        if self._now < self._boundary:
+            queues = [lane.queue for lane, *_ in period.inward] + (leaving if period.planned else [])
+            self._now = max(self._now, *(self._empty_at[id(queue)] for queue in queues))
         self._pass([period], 1)
         cycle, times = repetition.after(period, self._slack, NO_LIMIT)
         duration = sum(self._duration(each) for each in cycle)

@@ -166,3 +166,12 @@ def test_a_fluid_takes_bytes_over_bandwidth():
     assert found.kernels[1].end_ns == 2000  # 1000 bytes at half a byte per ns, from 0 on
     faster = simulate_uvm(model.step, model.moves("0 prefetch w ssd"), replace(on, ssd=replace(on.ssd, bandwidth=BYTE_PER_NS)), steps=1)
     assert faster.kernels[1].end_ns == 1000
+
+
+@pytest.mark.parametrize("page", [4, 64, 1024])
+def test_what_is_issued_travels_no_earlier_although_a_page_of_another_flow_is_on_its_way(page):
+    """One page of w is leaving when v is fetched: v takes all of its bytes over the link from then on, whatever the size of a page."""
+    model = Model({"v": (2048,), "w": (2048,), "a": 4}, [(10, "v", "a"), (5000, "a", ""), (300, "a", ""), (10, "v a", ""), (10, "w a", "")])
+    plan = model.moves("1 evict v host", "2 evict w host", "3 prefetch v host")
+    found = simulate_uvm(model.step, plan, machine(gpu=8192, host=8192, page=page, batch=0, ssd=0), steps=2)
+    assert found.kernels[3].end_ns - found.kernels[3].start_ns >= 2048
