@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 from g10c.compiler.protocols import Backend
 from g10c.compiler.step_of import moves_of, step_of
-from g10c.ir.errors import Diagnostic, InfeasibleError, InputError
+from g10c.ir.errors import Diagnostic, InfeasibleError, InputError, UsageError
 from g10c.ir.ops import OpKind
+from g10c.ir.values import human_time
 
 if TYPE_CHECKING:
     from g10c.compiler.protocols import Policy
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from g10c.ir.program import Program
     from g10c.ir.result import SimResult
     from g10c.ir.step import Step
+
+MAX_STEPS = 1000
+"""Steps of one simulation: a step that repeats itself does so from the second or third on."""
 
 OPTIONS = frozenset({"ideal", "steps", "timeline"})
 
@@ -35,9 +39,16 @@ class Simulator(Backend):
         step = step_of(program)
         _require_times(program)
         steps = int(str(options.get("steps", 2)))
+        if not 1 <= steps <= MAX_STEPS:
+            raise UsageError.at(f"{steps} steps: expected 1 to {MAX_STEPS}", None, "two show the steady state")
         result = _simulate(program, step, machine, steps, bool(options.get("ideal")), bool(options.get("timeline")))
         bound = program.attrs.get("bound_time")
-        return dataclasses.replace(result, bound_time_ns=int(bound) if isinstance(bound, int) else None)
+        if not isinstance(bound, int):
+            return result
+        if bound > result.iteration_time_ns:
+            note = f"the program's bound_time, {human_time(bound)}, is above the time of the step: it bounds another machine or program"
+            return dataclasses.replace(result, notes=(*result.notes, note))
+        return dataclasses.replace(result, bound_time_ns=int(bound))
 
     def render(self, result: SimResult, form: str, machine: Machine | None = None) -> str:
         """A result as ``table``, ``json``, ``kernels`` or ``chrome-trace``."""
@@ -84,7 +95,7 @@ def _policy(program: Program) -> Policy | None:
     from g10c.compiler.pipeline import build_passes, parse_pipeline
     from g10c.compiler.registry import registry
 
-    built = build_passes(parse_pipeline(str(text)), cast("Registry[type[Policy]]", registry("g10c.policies")))
+    built = build_passes(parse_pipeline(str(text), f"policy of {program.name}"), cast("Registry[type[Policy]]", registry("g10c.policies")))
     if len(built) != 1:
         raise InputError.at(f"program {program.name!r} names {len(built)} policies: {text}", program.location, "a step runs under one")
     return built[0]

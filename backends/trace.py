@@ -19,8 +19,9 @@ TraceEvent = dict[str, Any]
 
 
 def chrome_trace(result: SimResult) -> dict[str, Any]:
-    """The trace as a JSON object: kernels on one track, each after its stall, the copies of each direction on tracks of their own, memory of each tier as a
-    counter.
+    """The trace as a JSON object.
+
+    Kernels are on one track, each after its stall, the copies of each direction on tracks of their own; memory of each tier is a counter.
 
     Events that are not metadata are in order of time. Copies that overlap in one direction go to further tracks of it, so that no two
     events of a track overlap. Copies and counters are there where the simulation kept a timeline.

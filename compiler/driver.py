@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from g10c.compiler.registry import Registry, library, load_python_file, registry
 from g10c.ir.errors import InputError, near_hint
 from g10c.ir.plan import Plan, Provenance, load_plan
-from g10c.ir.program import Program
+from g10c.ir.program import Level, Program
 
 if TYPE_CHECKING:
     from g10c.compiler.observers import Observer
@@ -29,7 +30,7 @@ def load(model: str | Path) -> Program | Plan:
     Raises :class:`InputError` with every mistake of the file, each with its place.
     """
     path = find_model(model)
-    if path.suffix == ".json":
+    if path.suffix == ".json" or (path.suffix != ".ir" and _looks_like_json(path)):
         return load_plan(path)
     from g10c.ir.parser import load_program
     from g10c.ir.verifier import check_program
@@ -39,11 +40,24 @@ def load(model: str | Path) -> Program | Plan:
     return program
 
 
+def _looks_like_json(path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(64).lstrip().startswith(b"{")
+    except OSError:
+        return False
+
+
+def _is_path(name: str | Path) -> bool:
+    """Whether a word means a file, not the name of something bundled."""
+    path = Path(name)
+    return bool(path.suffix) or len(path.parts) > 1 or os.path.exists(path)
+
+
 def find_model(model: str | Path) -> Path:
     """The file that a path or the name of a bundled model means."""
-    path = Path(model)
-    if path.suffix or path.exists() or len(path.parts) > 1:
-        return path
+    if _is_path(model):
+        return Path(model)
     models = library("g10c.models")
     name = str(model)
     if name not in models:
@@ -62,10 +76,9 @@ def find_machine(machine: str | Path | Machine | None = None, settings: Iterable
     if isinstance(machine, MachineType):
         found = machine
     else:
-        path = Path(machine)
         machines = library("g10c.machines")
-        if path.suffix or path.exists() or len(path.parts) > 1:
-            found = load_machine(path)
+        if _is_path(machine):
+            found = load_machine(Path(machine))
         elif str(machine) in machines:
             found = load_machine(machines.find(str(machine)))
         else:
@@ -105,8 +118,23 @@ def _check_pass_class(kind: type[Pass], file: str | Path) -> None:
         problem, hint = "has no method run(self, program, context)", "it returns the rewritten program"
     elif not isinstance(kind.name, str) or not kind.name:
         problem, hint = f"has the name {kind.name!r}", "a name is text, as it is typed in a pipeline"
+    elif not isinstance(kind.takes, frozenset | set) or not all(isinstance(level, Level) for level in kind.takes):
+        problem, hint = f"takes {kind.takes!r}", "takes is a frozenset of g10c.ir.program.Level"
+    else:
+        problem, hint = _option_problem(kind), "an option is a field of type int, float, bool, str, Size, Time, Path, Literal or a tuple"
     if problem:
         raise InputError.at(f"{file}: pass class {kind.__name__} {problem}", None, hint)
+
+
+def _option_problem(kind: type[Pass]) -> str:
+    from g10c.compiler.options import options_of
+
+    try:
+        for item in options_of(kind):
+            item.type_text()
+    except Exception as error:  # annotations are the user's, and are evaluated here
+        return f"has an option that cannot be read: {type(error).__name__}: {error}"
+    return ""
 
 
 @dataclass
@@ -145,6 +173,8 @@ def compile(  # noqa: A001 - the verb of this field; callers use it through the 
     loaded = _loaded(model)
     program, earlier = (loaded.program, loaded) if isinstance(loaded, Plan) else (loaded, None)
     target = machine_for(loaded, machine, settings)
+    if pipeline:
+        program = program.with_attrs(estimated_time=None, bound_time=None)  # of the program as it was
     context = PassContext(target, find_evaluator=find_evaluator)
     program = _run(program, pipeline, context, options)
     notes = [*context.notes, *kernel_time_notes(program, target)]
@@ -248,7 +278,6 @@ def simulate(
 def _machine_notes(loaded: Program | Plan, target: Machine, is_default: bool) -> Iterator[str]:
     """What to know of the machine: how it differs from the plan's, or that it is a guess."""
     from g10c.ir.machine_file import machine_changes
-    from g10c.ir.program import Level
 
     if isinstance(loaded, Plan):
         changes = machine_changes(loaded.machine, target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -97,8 +98,9 @@ class Reproducer(Observer):
         from g10c.ir.output import write_text_atomically
         from g10c.ir.printer import print_program
 
-        loads = "".join(f" --load {file}" for file in self.loaded_files)
-        command = f"g10c compile {self.path} --machine {self.path}.toml{loads} --pass '{pipeline_text([item, *rest])}'"
+        words = ["g10c", "compile", self.path, "--machine", f"{self.path}.toml"]
+        words += [word for file in self.loaded_files for word in ("--load", file)]
+        command = shlex.join([*words, "--pass", pipeline_text([item, *rest])])
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
         try:
             write_text_atomically(self.path, f"# reproduces: {first_line}\n# {command}\n{print_program(program)}")

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MAX_COUNT = 1 << 63
+"""Statistics are below this: more than any plan holds."""
+
 ANY_LEVEL = frozenset(Level)
 UNPLANNED = frozenset({Level.TRACED, Level.PARTITIONED})
 
@@ -70,7 +73,9 @@ class PassContext:
         return self.analyses.get(analysis, program)
 
     def count(self, what: str, number: int | float = 1) -> None:
-        """Add to a statistic of the running pass."""
+        """Add to a statistic of the running pass. Raises ``ValueError`` for what is no finite number."""
+        if not isinstance(number, int | float) or not abs(number) < MAX_COUNT:
+            raise ValueError(f"statistic {what!r}: {number!r} is not a number below 2^63")
         self.statistics[what] = self.statistics.get(what, 0) + number
         self.totals[what] = self.totals.get(what, 0) + number
 

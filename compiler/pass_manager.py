@@ -53,27 +53,30 @@ def _run_one(item: Pass, program: Program, context: PassContext, passes: Sequenc
         after = item.run(program, context)
     except G10cError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PassError(_crash(item, error)) from error
-    problems = _problems(item, program, after, verify)
+    problems = _problems(item, after, verify)
     if problems:
         raise PassError(problems)
     return after
 
 
-def _problems(item: Pass, before: Program, after: Program, verify: bool) -> list[Diagnostic]:
+def _problems(item: Pass, after: Program, verify: bool) -> list[Diagnostic]:
     from g10c.ir.program import Program
     from g10c.ir.verifier import verify as verify_program
 
     blame = f"pass {item.name!r} broke the program: "
     if not isinstance(after, Program):
         return [Diagnostic(f"pass {item.name!r} returned {type(after).__name__}, not a program", None, "return the rewritten Program")]
-    if verify and after is not before:
+    if not verify:
+        return []
+    try:
         return [Diagnostic(blame + found.message, found.location, found.hint) for found in verify_program(after)]
-    return []
+    except Exception as error:  # a program whose fields are of the wrong types breaks the verifier, and the pass is to blame
+        return [Diagnostic(f"{blame}{type(error).__name__}: {error}", None, "its tensors, ops and attributes have to be of their types")]
 
 
-def _crash(item: Pass, error: Exception) -> Diagnostic:
+def _crash(item: Pass, error: BaseException) -> Diagnostic:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename == getattr(sys.modules.get(type(item).__module__), "__file__", None)]
     place = "".join(f" at {_short(frame.filename)}:{frame.lineno} ({frame.name})" for frame in (own or frames)[-1:])

@@ -57,8 +57,8 @@ class _Token:
 class _Reader:
     """Tokens of one pipeline text, with one token of look-ahead."""
 
-    def __init__(self, text: str) -> None:
-        self.source = Source("--pass", text)
+    def __init__(self, text: str, name: str) -> None:
+        self.source = Source(name, text)
         self.tokens = list(self._scan(text))
         self.index = 0
 
@@ -98,9 +98,9 @@ class _Reader:
         return self.take()
 
 
-def parse_pipeline(text: str) -> list[PassCall]:
-    """The passes that a pipeline text names. Raises :class:`InputError` with the place."""
-    reader = _Reader(text)
+def parse_pipeline(text: str, name: str = "--pass") -> list[PassCall]:
+    """The passes that a pipeline text names. Raises :class:`InputError` with the place; ``name`` stands for the text there."""
+    reader = _Reader(text, name)
     if reader.peek().kind == "end":
         return []
     calls = [_pass_call(reader)]
@@ -197,6 +197,8 @@ def _build(call: PassCall, registry: Registry[type[T]]) -> T:
         return kind(**values)
     except ValueError as error:
         raise InputError.at(f"{what} {call.name!r}: {error}", call.span, getattr(error, "hint", "")) from None
+    except Exception as error:
+        raise InputError.at(f"{what} {call.name!r} cannot be made: {type(error).__name__}: {error}", call.span) from error
 
 
 def pipeline_text(passes: Iterable[Pass]) -> str:

@@ -7,6 +7,7 @@ before it is asked for, and two owners of one name are refused, naming both.
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
@@ -74,6 +75,11 @@ class Registry(Generic[T]):
     def __contains__(self, name: str) -> bool:
         return name in self._owners
 
+    def _where_to_look(self) -> str:
+        if not self._owners:
+            return f"there are no {_plural(self.what)} here; a package brings them"
+        return f"there are {', '.join(sorted(self._owners))}"
+
     def owner(self, name: str) -> str:
         """Package or file that defines a name."""
         return self._owners[name]
@@ -81,7 +87,7 @@ class Registry(Generic[T]):
     def find(self, name: str, location: Location | None = None) -> T:
         """What a name stands for. Raises :class:`InputError` with near names when there is none."""
         if name not in self._owners:
-            hint = near_hint(name, self._owners, _plural(self.what)) or f"'g10c {_plural(self.what)}' shows what there is"
+            hint = near_hint(name, self._owners, _plural(self.what)) or self._where_to_look()
             raise InputError.at(f"unknown {self.what} {name!r}", location, hint)
         if name not in self._loaded:
             entry = self._lazy[name]
@@ -120,8 +126,8 @@ def library(group: str) -> Registry[Path]:
 
 def load_python_file(path: str) -> ModuleType:
     """Run a user's Python file as a module. Raises :class:`InputError` with the file and line of what went wrong."""
-    file = Path(path)
-    name = "g10c_user_" + "".join(c if c.isalnum() else "_" for c in str(file.resolve()))
+    file = Path(os.path.abspath(path))
+    name = "g10c_user_" + "".join(c if c.isalnum() else "_" for c in str(file))
     if name in sys.modules:
         return sys.modules[name]
     if not file.is_file():
@@ -136,10 +142,10 @@ def load_python_file(path: str) -> ModuleType:
     except SyntaxError as error:
         del sys.modules[name]
         raise _python_error(path, error.lineno or 1, f"not valid Python: {error.msg}", error.offset or 0) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno or 1 for frame in frames if Path(frame.filename).resolve() == file.resolve()]
+        lines = [frame.lineno or 1 for frame in frames if frame.filename == str(file)]
         raise _python_error(path, lines[-1] if lines else 1, f"{type(error).__name__}: {error}") from error
     return module
 

@@ -22,19 +22,20 @@ def write_text_atomically(path: str | Path, text: str) -> None:
     except UnicodeEncodeError as error:
         raise InputError.at(f"{path}: the text has no UTF-8 form: character {error.start} is half of a surrogate pair") from None
     try:
-        _write(os.path.realpath(path), data)
+        _write(os.fspath(path), data)
     except (OSError, ValueError) as error:
         raise InputError.at(f"{path}: cannot be written: {_reason(error)}", None, _advice(Path(path), error)) from None
 
 
-def _write(target: str, data: bytes) -> None:
-    mode = _existing_mode(target)
+def _write(path: str, data: bytes) -> None:
+    mode = _existing_mode(path)
     if mode is not None and stat.S_ISDIR(mode):
-        raise IsADirectoryError(target)
+        raise IsADirectoryError(path)
     if mode is not None and not stat.S_ISREG(mode):
-        with open(target, "wb") as stream:
+        with open(path, "wb") as stream:  # a pipe has no place to rename to, and no real path
             stream.write(data)
         return
+    target = os.path.realpath(path)
     if mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(13, "the file is read-only", target)
     temporary, descriptor = _temporary_file(os.path.dirname(target))
@@ -49,9 +50,9 @@ def _write(target: str, data: bytes) -> None:
         raise
 
 
-def _existing_mode(target: str) -> int | None:
+def _existing_mode(path: str) -> int | None:
     try:
-        return os.stat(target).st_mode
+        return os.stat(path).st_mode
     except FileNotFoundError:
         return None
 

@@ -167,6 +167,8 @@ def format_value(value: Value) -> str:
 def human_size(value: float) -> str:
     """Bytes for a reader: three digits and a binary unit."""
     for unit in ("TiB", "GiB", "MiB", "KiB"):
+        if abs(value) >= 1 << 100:
+            return "over 2^100 B"
         if abs(value) >= SIZE_UNITS[unit]:
             return f"{value / SIZE_UNITS[unit]:.2f} {unit}"
     return f"{int(value)} B"

@@ -9,15 +9,20 @@ from g10c.compiler.analyses import DEF_USE, LIFETIMES, PERIODS, STEP
 from g10c.compiler.options import OptionError
 from g10c.compiler.pass_base import Pass, PassContext, option
 from g10c.compiler.step_of import with_moves
+from g10c.ir.errors import InfeasibleError, InputError
 from g10c.ir.program import Level
 from g10c.ir.step import Tier
-from g10c.ir.values import Ident, human_size
+from g10c.ir.values import Ident, human_size, human_time
 from g10c.passes.vitality import VitalityPass
 
 if TYPE_CHECKING:
     from g10c.ir.program import Program
     from g10c.passes.greedy.options import GreedyOptions
     from g10c.passes.greedy.planner import GreedyStatistics
+
+
+LIMIT = 1 << 60
+"""Bytes of all tensors and nanoseconds of all kernels that can be planned."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,7 @@ class MigratePass(Pass):
             annotated = VitalityPass().run(program, context)
             context.analyses.preserve(program, annotated, VitalityPass.preserves)
             program = annotated
+        _check_limits(program, context)
         plan = plan_greedy(context.analysis(STEP, program), context.machine, self.greedy_options())
         _report(plan.statistics, self.runtime, context)
         return with_moves(program, plan.moves).with_attrs(runtime=Ident(self.runtime))
@@ -80,6 +86,16 @@ class MigratePass(Pass):
             first_tensor_is_input=self.first_tensor_is_input and self.runtime == "uvm",  # explicit copies need room made for every tensor,
             eager_needs_room=self.runtime == "direct",  # and stop where there is none
         )
+
+
+def _check_limits(program: Program, context: PassContext) -> None:
+    """Refuse programs whose bytes or times, added up, leave the planner's 64-bit integers."""
+    step = context.analysis(STEP, program)
+    size = sum(context.machine.pages(tensor.size_bytes) * context.machine.uvm.page for tensor in step.tensors)
+    if size >= LIMIT:
+        raise InfeasibleError.at(f"the tensors of {program.name} have {human_size(size)}: more than any machine's memory", program.location)
+    if step.ideal_time_ns >= LIMIT:
+        raise InputError.at(f"the kernels of {program.name} take {human_time(step.ideal_time_ns)}: more than 2^60 ns", program.location)
 
 
 def _report(found: GreedyStatistics, runtime: str, context: PassContext) -> None:

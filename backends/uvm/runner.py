@@ -152,14 +152,16 @@ class _Player:
 
     def _result(self, times_ns: tuple[int, ...]) -> SimResult:
         page, traffic, busy, pages = self._page, self._service.traffic, self._pace.busy, self._pages
-        links = {
-            "gpu_to_host": LinkUse(traffic.host_out * page, busy.host_out),
-            "host_to_gpu": LinkUse(traffic.host_in * page, busy.host_in),
-            "gpu_to_ssd": LinkUse(traffic.ssd_out * page, busy.ssd_out),
-            "ssd_to_gpu": LinkUse(traffic.ssd_in * page, busy.ssd_in),
-            "pcie_in": LinkUse((traffic.host_in + traffic.ssd_in) * page, busy.pcie_in),
-            "pcie_out": LinkUse((traffic.host_out + traffic.ssd_out) * page, busy.pcie_out),
+        moved = {
+            "gpu_to_host": (traffic.host_out, busy.host_out),
+            "host_to_gpu": (traffic.host_in, busy.host_in),
+            "gpu_to_ssd": (traffic.ssd_out, busy.ssd_out),
+            "ssd_to_gpu": (traffic.ssd_in, busy.ssd_in),
+            "pcie_in": (traffic.host_in + traffic.ssd_in, busy.pcie_in),
+            "pcie_out": (traffic.host_out + traffic.ssd_out, busy.pcie_out),
         }
+        # A batch that begins in the step may end after it.
+        links = {name: LinkUse(count * page, min(busy_ns, times_ns[-1])) for name, (count, busy_ns) in moved.items()}
         return SimResult(
             program=self._step.name,
             machine=self._machine.name,

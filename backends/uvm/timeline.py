@@ -51,5 +51,8 @@ class Timeline:
             self.samples.append(sample)
 
     def added_to(self, result: SimResult) -> SimResult:
-        """The result with what was kept."""
-        return dataclasses.replace(result, copies=tuple(self.copies), memory=tuple(self.samples))
+        """The result with what was kept, cut to the step: a page may be on its way when the step begins or ends."""
+        end = result.iteration_time_ns
+        copies = [dataclasses.replace(c, start_ns=max(0, c.start_ns), end_ns=min(end, c.end_ns)) for c in self.copies]
+        samples = [dataclasses.replace(s, time_ns=min(max(0, s.time_ns), end)) for s in self.samples]
+        return dataclasses.replace(result, copies=tuple(copy for copy in copies if copy.start_ns <= copy.end_ns), memory=tuple(samples))

@@ -36,6 +36,7 @@ def _dispatch(arguments: list[str]) -> int:
     from g10c.ir.errors import UsageError, near_hint
 
     command = arguments[0] if arguments else ""
+    _require_folder()
     if command in ("", "-h", "--help", "help"):
         print(_help())  # noqa: T201 - the command line prints
         return 0 if command else 2
@@ -49,6 +50,18 @@ def _dispatch(arguments: list[str]) -> int:
     module = import_module(f"g10c.compiler.cli.{command}_command")
     status: int = module.run(arguments[1:])
     return status
+
+
+def _require_folder() -> None:
+    """Relative paths mean nothing in a folder that has been removed."""
+    import os
+
+    from g10c.ir.errors import InputError
+
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise InputError.at("the current folder no longer exists", None, "change to a folder that does") from None
 
 
 def _help() -> str:

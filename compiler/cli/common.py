@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -54,6 +56,8 @@ def add_machine_arguments(parser: argparse.ArgumentParser, default: str) -> None
 def write_output(path: str, text: str) -> None:
     """Write to a file atomically, or to stdout when the path is ``-``."""
     if path == "-":
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8")  # data, whatever the terminal's language
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         return
     from g10c.ir.output import write_text_atomically
@@ -61,19 +65,27 @@ def write_output(path: str, text: str) -> None:
     write_text_atomically(path, text)
 
 
-def check_writable(paths: Sequence[str | None]) -> None:
-    """Refuse output paths that cannot be written before long work begins."""
+def check_writable(paths: Sequence[str | None], inputs: Sequence[str] = ()) -> None:
+    """Refuse output paths that cannot be written, or that two outputs or an input share, before long work begins."""
     from g10c.ir.errors import InputError
 
-    for path in paths:
-        if path is None or path == "-":
+    given = [path for path in paths if path is not None]
+    for number, path in enumerate(given):
+        if path in given[:number] and not path.startswith("/dev/"):
+            what = "stdout" if path == "-" else path
+            raise UsageError.at(f"{what} is given for two outputs", None, "give each a file of its own; only one can go to stdout")
+        if os.path.exists(path) and any(os.path.exists(name) and os.path.samefile(path, name) for name in inputs):
+            raise UsageError.at(f"{path} is the input, and would be overwritten", None, "give another path for the output")
+        if path == "-":
             continue
+        if not path:
+            raise UsageError.at("the path of an output is empty", None, "give a path, or '-' for stdout")
         folder = Path(path).parent
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             raise InputError.at(
                 f"{path}: cannot be written: there is no folder {str(folder)!r}", None, "create the folder, or give another path"
             )
-        if Path(path).is_dir():
+        if os.path.isdir(path):
             raise InputError.at(f"{path}: cannot be written: it is a folder", None, "give the path of a file")
 
 

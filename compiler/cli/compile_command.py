@@ -12,7 +12,6 @@ from g10c.compiler.cli.common import Parser, add_machine_arguments, check_writab
 from g10c.compiler.cli.split_pipeline import refuse_split_pipeline
 from g10c.compiler.driver import DEFAULT_MACHINE, CompileOptions, compile, pass_registry  # noqa: A004 - the API's verb
 from g10c.compiler.observers import Observer, PrintAfter, Recorder
-from g10c.ir.errors import UsageError
 from g10c.ir.ops import DECLARATIONS, OpKind
 from g10c.ir.values import human_time
 
@@ -57,9 +56,7 @@ def run(argv: Sequence[str]) -> int:
     if not any(word.startswith("-") for word in extra):
         refuse_split_pipeline(pipeline, extra, found.load)
     arguments = _parser().parse_all(argv)
-    if arguments.emit == arguments.output == "-":
-        raise UsageError.at("only one output can go to stdout", None, "give a file for --emit or -o")
-    check_writable([arguments.emit, arguments.output])
+    check_writable([arguments.emit, arguments.output], [arguments.model])
     recorder = Recorder()
     options = CompileOptions(
         load=arguments.load,

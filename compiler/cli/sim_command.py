@@ -23,9 +23,7 @@ def run(argv: Sequence[str]) -> int:
     if arguments.steps is not None and arguments.steps < 1:
         raise UsageError.at(f"--steps {arguments.steps}: expected at least 1", None, "two steps show the steady state")
     files = {"json": arguments.json, "kernels": arguments.kernels, "chrome-trace": arguments.chrome_trace}
-    if list(files.values()).count("-") > 1:
-        raise UsageError.at("only one output can go to stdout", None, "give files for the others")
-    check_writable(list(files.values()))
+    check_writable(list(files.values()), [arguments.model])
     options: dict[str, object] = {"ideal": arguments.ideal, "timeline": arguments.chrome_trace is not None}
     if arguments.steps is not None:
         options["steps"] = arguments.steps

@@ -34,3 +34,35 @@ class Crashing(Pass):
 
     def run(self, program, context):
         return program.with_ops(program.ops[: 1 // 0])
+
+
+@dataclass(frozen=True)
+class Exits(Pass):
+    """Ends the process."""
+
+    name = "exits"
+
+    def run(self, program, context):
+        raise SystemExit(0)
+
+
+@dataclass(frozen=True)
+class InPlace(Pass):
+    """Changes the program that it was given."""
+
+    name = "in-place"
+
+    def run(self, program, context):
+        object.__setattr__(program, "tensors", {})
+        return program
+
+
+@dataclass(frozen=True)
+class Counts(Pass):
+    """Counts what is no number."""
+
+    name = "counts-nan"
+
+    def run(self, program, context):
+        context.count("x", float("nan"))
+        return program
