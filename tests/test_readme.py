@@ -46,19 +46,29 @@ def test_the_demand_paging_time_is_right(capsys):
 
 def test_the_python_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    api = next(block for block in blocks("python") if "simulate" in block)
-    exec(compile(api, "README.md", "exec"), {})  # noqa: S102 - the README's own code
+    first, sweep, *_ = blocks("python")
+    exec(compile(first, "README.md", "exec"), {})  # noqa: S102 - the README's own code
     assert re.fullmatch(r"\d+ \d+ \{'gpu': \d+, 'host': \d+, 'ssd': \d+\}\n", capsys.readouterr().out)
+    exec(compile(sweep, "README.md", "exec"), {})  # noqa: S102 - the README's own code
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["32", "64", "128"]
 
 
 def test_the_pass_works(tmp_path: Path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    text = next(block for block in blocks("python") if "CountLong" in block)
-    (tmp_path / "count_long.py").write_text(text, encoding="utf-8")
-    command = re.search(r"g10c (compile .*count_long\.py.*)", README)
+    text = next(block for block in blocks("python") if "PinSmall" in block)
+    (tmp_path / "pin_small.py").write_text(text, encoding="utf-8")
+    command = re.search(r"g10c (compile .*pin_small\.py.*)", README)
     assert command
     assert main(shlex.split(command[1])) == 0
-    assert "long kernels" in capsys.readouterr().err
+    taken_out = re.search(r"pin-small: +([\d,]+) directives taken out", capsys.readouterr().err)
+    assert taken_out
+    assert int(taken_out[1].replace(",", "")) > 0
+
+
+def test_the_program_by_hand_is_right(tmp_path, capsys):
+    (tmp_path / "tiny.ir").write_text(blocks("text")[1], encoding="utf-8")
+    assert main(["check", str(tmp_path / "tiny.ir")]) == 0
+    assert main(["sim", str(tmp_path / "tiny.ir")]) == 0
 
 
 def test_the_text_of_the_ir_is_a_part_of_what_is_written(tmp_path, monkeypatch, capsys):
