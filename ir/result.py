@@ -11,7 +11,10 @@ LINKS = ("gpu_to_host", "host_to_gpu", "gpu_to_ssd", "ssd_to_gpu")
 
 @dataclass(frozen=True, slots=True)
 class LinkUse:
-    """Bytes moved in one direction, and the time in which at least one byte was on its way."""
+    """Bytes moved in one direction, and the time in which at least one byte was on its way.
+
+    With pages in batches, a batch that begins in the step counts whole, also where it ends after it.
+    """
 
     bytes: int = 0
     busy_ns: int = 0

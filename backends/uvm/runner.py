@@ -160,8 +160,7 @@ class _Player:
             "pcie_in": (traffic.host_in + traffic.ssd_in, busy.pcie_in),
             "pcie_out": (traffic.host_out + traffic.ssd_out, busy.pcie_out),
         }
-        # A batch that begins in the step may end after it.
-        links = {name: LinkUse(count * page, min(busy_ns, times_ns[-1])) for name, (count, busy_ns) in moved.items()}
+        links = {name: LinkUse(count * page, busy_ns) for name, (count, busy_ns) in moved.items()}
         return SimResult(
             program=self._step.name,
             machine=self._machine.name,
