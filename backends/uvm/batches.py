@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from g10c.backends.uvm.errors import StalledError
 from g10c.backends.uvm.observer import Watch
-from g10c.backends.uvm.pace import NO_LIMIT, NS, Busy, Patience, account, waits
+from g10c.backends.uvm.pace import NO_LIMIT, NS, Busy, account, serve_kernel
 from g10c.backends.uvm.period import Limits, Period
 from g10c.backends.uvm.repetition import Repetition
 from g10c.backends.uvm.service import Service
@@ -53,14 +52,8 @@ class BatchPace:
 
     def settle(self) -> int:
         """Run batches until the current kernel has all its pages; the time of the last of them (ns)."""
-        service = self.service
-        service.waiting = True
-        patience = Patience(service)
         self._repetition.restart()
-        while waits(service):
-            if patience.ends or not self._serve(NO_LIMIT):
-                raise StalledError
-        service.waiting = False
+        serve_kernel(self.service, lambda: self._serve(NO_LIMIT))
         return self._time_ns(self._next - 1)
 
     def _serve(self, limit: int) -> bool:

@@ -8,9 +8,8 @@ on its way then continues; what is issued does not travel earlier.
 
 from __future__ import annotations
 
-from g10c.backends.uvm.errors import StalledError
 from g10c.backends.uvm.observer import Watch
-from g10c.backends.uvm.pace import NO_LIMIT, NS, Busy, Patience, account, waits
+from g10c.backends.uvm.pace import NO_LIMIT, NS, Busy, account, serve_kernel
 from g10c.backends.uvm.pages import HOST, SSD
 from g10c.backends.uvm.period import Limits, Period
 from g10c.backends.uvm.repetition import Repetition
@@ -75,17 +74,13 @@ class FluidPace:
 
     def settle(self) -> int:
         """Let pages flow until the current kernel has all of its own; the time at which the last arrives (ns)."""
-        service = self.service
-        service.waiting = True
-        patience = Patience(service)
         self._repetition.restart()
-        while waits(service):
-            need = self._need()
-            limits = self._limits_for(need, self._ticks(need))
-            if patience.ends or not (self._serve(limits, None) or self._serve(self._full, None)):
-                raise StalledError
-        service.waiting = False
+        serve_kernel(self.service, self._serve_needed)
         return -(-self._now // self._tick)
+
+    def _serve_needed(self) -> bool:
+        need = self._need()
+        return self._serve(self._limits_for(need, self._ticks(need)), None) or self._serve(self._full, None)
 
     def _need(self) -> Limits:
         """Pages that have to come in, and pages that have to leave before them, until the current kernel has all of its own."""

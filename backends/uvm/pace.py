@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from g10c.backends.uvm.errors import StalledError
 from g10c.backends.uvm.observer import Watch
 from g10c.backends.uvm.period import Period
 from g10c.backends.uvm.service import Service
@@ -77,6 +79,19 @@ class Patience:
         before = self._left
         self._extend()
         return self._left == before
+
+
+def serve_kernel(service: Service, serve: Callable[[], bool]) -> None:
+    """Call ``serve``, which says whether anything moved, until the current kernel has all its pages.
+
+    Raises :class:`~g10c.backends.uvm.errors.StalledError` when it never will.
+    """
+    service.waiting = True
+    patience = Patience(service)
+    while waits(service):
+        if patience.ends or not serve():
+            raise StalledError
+    service.waiting = False
 
 
 def waits(service: Service) -> bool:

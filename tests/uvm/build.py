@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from g10c.ir.machine import Gpu, Host, Link, Machine, Uvm
-from g10c.ir.step import Kernel, Move, Step, StepTensor
 
 BYTE_PER_NS = 10**9
 
@@ -27,35 +26,6 @@ def machine(
         ssd=Link(ssd),
         uvm=Uvm(fault_latency_ns=0, fault_model=fault_model, batch_pages=batch, page=page),
     )
-
-
-class Model:
-    """A step by names. Sizes of persistent tensors are given as ``(size,)``; kernels as ``(time, "reads", "writes")``."""
-
-    def __init__(self, sizes: dict[str, int | tuple[int]], kernels: list[tuple[int, str, str]]) -> None:
-        self.names = list(sizes)
-        tensors = [StepTensor(name, size[0] if isinstance(size, tuple) else size, isinstance(size, tuple)) for name, size in sizes.items()]
-        number = self.names.index
-        self.step = Step(
-            "model",
-            tuple(tensors),
-            tuple(
-                Kernel(f"k{n}", time, time, time, tuple(map(number, reads.split())), tuple(map(number, writes.split())))
-                for n, (time, reads, writes) in enumerate(kernels)
-            ),
-        )
-
-    def moves(self, *texts: str) -> list[Move]:
-        """``"3 evict x host 0..10"``: slot, directive, tensor, and where needed tier and range."""
-        return [self._move(text) for text in texts]
-
-    def _move(self, text: str) -> Move:
-        slot, kind, name, *rest = text.split()
-        tensor = self.names.index(name)
-        tier = next((word for word in rest if ".." not in word), None)
-        span = next((word for word in rest if ".." in word), f"0..{self.step.tensors[tensor].size_bytes}")
-        start, end = map(int, span.split(".."))
-        return Move(int(slot), kind, tensor, tier, start, end)
 
 
 class Recorder:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from uvm.build import Model, machine
+from small_models import SmallModel as Model
+from uvm.build import machine
 
 from g10c.backends.uvm.runner import simulate_uvm
 from g10c.ir.errors import InfeasibleError

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from uvm.build import Model, Recorder, machine
+from small_models import SmallModel as Model
+from uvm.build import Recorder, machine
 
 from g10c.backends.uvm.policy import FifoEviction
 from g10c.backends.uvm.runner import simulate_uvm

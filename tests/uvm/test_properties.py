@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from uvm.build import BYTE_PER_NS, Model, Recorder, machine
+from small_models import SmallModel as Model
+from uvm.build import BYTE_PER_NS, Recorder, machine
 from uvm.random_steps import cases
 
 from g10c.backends.uvm.fluid import chunk_pages

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from uvm.build import BYTE_PER_NS, Model, Recorder, machine
+from small_models import SmallModel as Model
+from uvm.build import BYTE_PER_NS, Recorder, machine
 
 from g10c.backends.ideal import simulate_ideal
 from g10c.backends.uvm.runner import operands, simulate_uvm

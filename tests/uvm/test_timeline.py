@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from uvm.build import Model, machine
+from small_models import SmallModel as Model
+from uvm.build import machine
 
 from g10c.backends.uvm.runner import simulate_uvm
 from g10c.backends.uvm.timeline import Timeline
