@@ -14,7 +14,19 @@ from typing import Any, cast
 from g10c.ir.errors import Diagnostic, InputError, near_hint
 from g10c.ir.input_text import read_text as read_file
 from g10c.ir.machine import Gpu, Host, Link, Machine, Network, Uvm
-from g10c.ir.machine_keys import KEYS, LIMIT, REQUIRED_TABLES, TABLES, Figure, Kind, MachineKey, check_figure, read_text, write_text
+from g10c.ir.machine_keys import (
+    KEYS,
+    LIMIT,
+    REQUIRED_TABLES,
+    TABLES,
+    Figure,
+    Kind,
+    MachineKey,
+    check_figure,
+    read_setting,
+    read_text,
+    write_text,
+)
 from g10c.ir.mistakes import Mistake, diagnostics_of
 from g10c.ir.source import Origin, Source
 
@@ -172,7 +184,7 @@ def override(machine: Machine, *settings: str) -> Machine:
         else:
             places[path] = at
             try:
-                figures[path] = read_text(key, text)
+                figures[path] = read_setting(key, text)
             except ValueError as error:
                 wrong.append(Diagnostic(f"{path}: {error}", at, near_hint(text, key.choices, "values")))
     if not wrong:

@@ -116,6 +116,17 @@ _RATE = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*([
 _COUNT = re.compile(r"\s*\+?([0-9]{1,20})\s*")
 
 
+NOTHING = frozenset({"0", "none"})
+"""What a setting needs no unit for: a machine without an SSD has ``ssd.bandwidth=none``."""
+
+
+def read_setting(key: MachineKey, text: str) -> Figure:
+    """The figure that the text of a setting gives a key: as :func:`read_text`, and nothing needs no unit."""
+    if text.strip() in NOTHING and key.kind in UNITS:
+        return check_figure(key, 0)
+    return read_text(key, text)
+
+
 def read_text(key: MachineKey, text: str) -> Figure:
     """The figure that text gives a key. Raises ``ValueError`` that says what was expected."""
     if key.kind is Kind.TEXTS:

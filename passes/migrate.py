@@ -47,6 +47,9 @@ class MigratePass(Pass):
         "always", "intermediates that get alloc and free; G10 stops when the step fits"
     )
     eager_prefetch: bool = option(True, "prefetch as early as memory allows, not just in time")
+    tie_order: Literal["artifact", "stable"] = option(
+        "artifact", "which of equal periods is first: as G10's artifact sorts, or in order (faster)"
+    )
     first_tensor_is_input: bool = option(True, "the first tensor is G10's input batch: neither allocated nor freed, and counted twice")
 
     def __post_init__(self) -> None:
@@ -83,6 +86,7 @@ class MigratePass(Pass):
             targets=self.target,
             preallocate=self.preallocate,
             eager_prefetch=self.eager_prefetch,
+            tie_order=self.tie_order,
             first_tensor_is_input=self.first_tensor_is_input and self.runtime == "uvm",  # explicit copies need room made for every tensor,
             eager_needs_room=self.runtime == "direct",  # and stop where there is none
         )

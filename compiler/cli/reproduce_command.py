@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def run(argv: Sequence[str]) -> int:
-    """Run the cases of a published system."""
+    """Run the cases of a published system; status 1 when not one of them could run."""
     systems = registry("g10c.reproductions")
     if not argv or argv[0] in ("-h", "--help"):
         say(f"usage: g10c reproduce {'|'.join(systems)} --data DIR --cases FILE [--json FILE] [--jobs N]")
@@ -36,4 +36,4 @@ def run(argv: Sequence[str]) -> int:
         write_output(arguments.json, system.render(report, "json"))
     if arguments.json != "-":
         say(system.render(report, "table"))
-    return 0
+    return 1 if report["cases"] and all("refused" in case for case in report["cases"]) else 0

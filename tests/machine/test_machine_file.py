@@ -337,3 +337,11 @@ def test_no_setting_raises_anything_else(path: str, value: str) -> None:
     for setting in (f"{path}={value}", f"gpu.memory={value}", f"gpu.malloc_time_per_byte={value}", f"gpu.count={value}"):
         with suppress(InputError):
             override(parse_machine(SMALL), setting)
+
+
+@pytest.mark.parametrize("text", ["0", "none", "0B/s"])
+def test_a_setting_needs_no_unit_for_nothing(text):
+    without = override(Machine("m", ssd=Link(1)), f"ssd.bandwidth={text}")
+    assert without.ssd.bandwidth == 0
+    with pytest.raises(InputError, match="must be more than 0"):
+        override(without, "gpu.memory=0")
