@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from g10c.backends.uvm.runs import NOTHING
 from g10c.compiler.protocols import Policy, Residency
@@ -10,6 +11,7 @@ from g10c.ir.machine import Machine
 from g10c.ir.step import Step
 
 
+@dataclass(frozen=True)
 class FifoEviction(Policy):
     """Nothing is fetched ahead, everything may be evicted in order of arrival, and dead tensors are moved like any other."""
 

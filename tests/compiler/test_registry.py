@@ -108,3 +108,14 @@ def test_a_mistake_in_a_file_named_relatively_is_placed_too(tmp_path, monkeypatc
     (tmp_path / "late.py").write_text("x = 1\n\nimport nowhere_to_be_found\n")
     with pytest.raises(InputError, match=r"late\.py:3:1: error: ModuleNotFoundError"):
         load_python_file("late.py")
+
+
+@pytest.mark.parametrize(
+    "group", ["g10c.passes", "g10c.policies", "g10c.backends", "g10c.importers", "g10c.machines", "g10c.models", "g10c.reproductions"]
+)
+def test_what_the_package_registers_can_be_loaded(group):
+    found = registry(group)
+    assert list(found), f"{group} is empty: install the package again"
+    for name in found:
+        assert found.find(name) is not None
+        assert found.owner(name) == "package g10c"
