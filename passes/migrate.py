@@ -12,7 +12,7 @@ from g10c.compiler.step_of import with_moves
 from g10c.ir.errors import InfeasibleError, InputError
 from g10c.ir.program import Level
 from g10c.ir.step import Tier
-from g10c.ir.values import Ident, human_size, human_time
+from g10c.ir.values import Ident, Time, human_size, human_time
 from g10c.passes.vitality import VitalityPass
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class MigratePass(Pass):
         "always", "intermediates that get alloc and free; G10 stops when the step fits"
     )
     eager_prefetch: bool = option(True, "prefetch as early as memory allows, not just in time")
+    estimate: bool = option(True, "simulate the plan, so that it holds the time of the step")
     tie_order: Literal["artifact", "stable"] = option(
         "artifact", "which of equal periods is first: as G10's artifact sorts, or in order (faster)"
     )
@@ -74,7 +75,8 @@ class MigratePass(Pass):
         _check_limits(program, context)
         plan = plan_greedy(context.analysis(STEP, program), context.machine, self.greedy_options())
         _report(plan.statistics, self.runtime, context)
-        return with_moves(program, plan.moves).with_attrs(runtime=Ident(self.runtime))
+        planned = with_moves(program, plan.moves).with_attrs(runtime=Ident(self.runtime))
+        return _estimated(planned, context) if self.estimate and context.find_evaluator else planned
 
     def greedy_options(self) -> GreedyOptions:
         """The options as the planner takes them."""
@@ -90,6 +92,18 @@ class MigratePass(Pass):
             first_tensor_is_input=self.first_tensor_is_input and self.runtime == "uvm",  # explicit copies need room made for every tensor,
             eager_needs_room=self.runtime == "direct",  # and stop where there is none
         )
+
+
+def _estimated(program: Program, context: PassContext) -> Program:
+    """The program with the time of the step under this plan, where it can run and its kernels have times."""
+    try:
+        found = context.evaluator.evaluate(program, context.machine)
+    except InfeasibleError as error:
+        context.note(f"migrate: the plan does not run on {context.machine.name}: {error.diagnostics[0].message}")
+        return program
+    except InputError:
+        return program  # without times of kernels there is none of the step
+    return program.with_attrs(estimated_time=Time(found.iteration_time_ns))
 
 
 def _check_limits(program: Program, context: PassContext) -> None:

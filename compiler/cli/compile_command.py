@@ -54,7 +54,7 @@ def run(argv: Sequence[str]) -> int:
     found, extra = _parser().parse_known_args(list(argv))
     pipeline = ",".join(text for text in found.pipeline if text.strip())
     if not any(word.startswith("-") for word in extra):
-        refuse_split_pipeline(pipeline, extra, found.load)
+        refuse_split_pipeline(pipeline, extra, found.model, found.load)
     arguments = _parser().parse_all(argv)
     check_writable([arguments.emit, arguments.output], [arguments.model])
     recorder = Recorder()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from g10c.ir.errors import Diagnostic, InputError, near_hint
+from g10c.ir.errors import Diagnostic, InputError, near_hint, near_names
 from g10c.ir.source import Origin, Source, Span
 
 OUTCOMES = frozenset({"figure", "iteration_ns", "fails", "ours_ns", "error", "refused"})
@@ -71,7 +71,7 @@ def _mistakes(path: str, number: int, row: object) -> list[Diagnostic]:
     wrong = [
         Diagnostic(f"extra key {key!r}", Origin(f"{place}.{key}"), near_hint(key, [*known, *OUTCOMES], "keys"))
         for key in row
-        if key not in known and key not in OUTCOMES
+        if key not in known and key not in OUTCOMES and near_names(key, [*known, *OUTCOMES])  # others are the user's own
     ]
     wrong += [Diagnostic(f"the key {key!r} is missing", Origin(place)) for key in ("model", "batch", "policy") if key not in row]
     for key, kind in known.items():

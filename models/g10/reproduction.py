@@ -26,7 +26,7 @@ MACHINE = "g10-paper"
 PIPELINES: dict[str, str] = {
     "base-uvm": "",
     "ideal": "",
-    "g10": "migrate{{solver=greedy,memory_line={memory_line},preallocate=until-fits}}",
+    "g10": "migrate{{solver=greedy,memory_line={memory_line},preallocate=until-fits,estimate=false}}",
 }
 """What a user would type for each policy of the paper; ``ideal`` is ``g10c sim --ideal``."""
 

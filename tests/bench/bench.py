@@ -87,6 +87,7 @@ def whole_commands(folder: Path, runs: int) -> list[dict[str, float | str]]:
     rows.append(measure("g10c sim plan.json (bert-base)", [*G10C, "sim", plan], runs, reference))
     data = data_folder()
     if data is None:
+        print("BERT_Base 256 is not measured: its data are not here; set G10C_DATA")
         return rows
     model, plan = str(folder / "bert.ir"), str(folder / "bert.json")
     machine = ["--machine", "g10-paper"]
