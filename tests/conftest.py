@@ -5,12 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from support import data_folder
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="also run the long sweeps")
+    parser.addoption("--explore", action="store_true", help="draw new random examples; otherwise every run draws the same")
     parser.addoption("--update-golden", action="store_true", help="write golden files anew instead of comparing with them")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.register_profile("repeatable", derandomize=not config.getoption("--explore"))
+    settings.load_profile("repeatable")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
