@@ -84,6 +84,9 @@ def _simulate(program: Program, step: Step, machine: Machine, steps: int, ideal:
 
     kept = Timeline() if timeline else None
     result = simulate_uvm(step, moves, machine, steps=steps, observer=kept, policy=_policy(program), locations=kernels)
+    if machine.pcie.latency_ns:
+        note = "pcie.latency has no part in the uvm runtime: uvm.fault_latency stands for what a fault costs"
+        result = dataclasses.replace(result, notes=(*result.notes, note))
     return kept.added_to(result) if kept else result
 
 

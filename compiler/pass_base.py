@@ -18,7 +18,6 @@ a plan takes, and may count things; it does not print and does not exit.
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -116,10 +115,6 @@ class Pass(ABC):
         given = [(item, getattr(self, item.name)) for item in options_of(type(self))]
         parts = [f"{item.name}={to_text(value)}" for item, value in given if item.required or value != item.default]
         return self.name + ("{" + ",".join(parts) + "}" if parts else "")
-
-    def with_options(self, **options: object) -> Pass:
-        """The same pass with options changed."""
-        return dataclasses.replace(self, **options)
 
 
 def summary_of(owner: type) -> str:

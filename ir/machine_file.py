@@ -142,6 +142,10 @@ def _figures(machine: Machine) -> dict[str, Figure]:
     return {key.path: getattr(getattr(machine, key.table) if key.table else machine, key.field) for key in KEYS.values()}
 
 
+LEAST_FAULT_NS = 1_000
+"""No far fault takes less, and the cost of a fault on SSD grows without limit below (``backends/uvm/faults.py``)."""
+
+
 def _disagreements(figures: Mapping[str, Figure], known: Sequence[Mistake] = ()) -> list[Mistake]:
     """Values that are fine by themselves and do not go together; nothing about tables of which mistakes are ``known``."""
     found = []
@@ -155,6 +159,10 @@ def _disagreements(figures: Mapping[str, Figure], known: Sequence[Mistake] = ())
     page = number("uvm.page")
     if page & (page - 1):
         found.append(Mistake(("uvm", "page"), f"expected a power of two, found {page} bytes"))
+    fault_ns = number("uvm.fault_latency")
+    if 0 < fault_ns < LEAST_FAULT_NS and number("ssd.latency") and number("ssd.bandwidth"):
+        hint = "faults on SSD cost more by the ratio of the two latencies; 0ns leaves that out"
+        found.append(Mistake(("uvm", "fault_latency"), f"expected 0ns, or at least 1us beside an SSD, found {fault_ns}ns", hint))
     kind = figures.get("network.kind", "none")
     if kind != "none" and not number("network.bandwidth"):
         found.append(Mistake(("network", "kind"), f"{kind} needs a bandwidth", 'give network.bandwidth, such as "300GB/s"'))

@@ -52,11 +52,6 @@ class Pages:
             self.free -= pages
             self.order.append([(tensor, pages)])
 
-    @property
-    def host_full(self) -> bool:
-        """Whether host memory is at its limit (the artifact's ``reachMemoryLine``)."""
-        return self.used[HOST] >= self.host_pages
-
     def is_resident(self, tensor: int) -> bool:
         """Whether all pages of a tensor are in GPU memory and none is queued to leave."""
         return self.resident[tensor] == self.sizes[tensor]

@@ -15,7 +15,6 @@ from g10c.passes.greedy.costs import Costs
 IntArray = NDArray[np.int64]
 
 Rejection = Literal["relieved", "single_kernel", "too_short", "host_full", "no_bandwidth"]
-REJECTIONS: tuple[Rejection, ...] = ("relieved", "single_kernel", "too_short", "host_full", "no_bandwidth")
 """Why a period is not moved: no kernel in it is above the line any more; it has one kernel; it is shorter than the transfers with their
 margin; host memory is full; the bandwidth left does not let the prefetch begin after the eviction."""
 

@@ -87,3 +87,7 @@ def test_errors_survive_pickling():
 def test_results_are_equal_run_after_run():
     plan = compile(chain(), "vitality,migrate")
     assert dataclasses.asdict(simulate(plan)) == dataclasses.asdict(simulate(plan))
+
+
+def test_a_latency_that_the_runtime_does_not_use_is_told_of():
+    assert "pcie.latency has no part in the uvm runtime" in simulate(chain(), settings="pcie.latency=1ms").notes[-1]

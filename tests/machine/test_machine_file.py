@@ -311,7 +311,12 @@ def machines(draw: st.DrawFn) -> Machine:
         Host(draw(INTEGERS)),
         Link(draw(st.integers(1, (1 << 63) - 1)), draw(INTEGERS)),
         draw(LINKS),
-        Uvm(draw(INTEGERS), draw(st.sampled_from(FAULT_MODELS)), draw(INTEGERS), 1 << draw(st.integers(0, 40))),
+        Uvm(
+            draw(st.just(0) | st.integers(1_000, (1 << 63) - 1)),
+            draw(st.sampled_from(FAULT_MODELS)),
+            draw(INTEGERS),
+            1 << draw(st.integers(0, 40)),
+        ),
         draw(LINKS),
         Network(kind, draw(st.integers(1, 1 << 50)), draw(INTEGERS), draw(st.integers(count, 1 << 31)), draw(st.integers(1, 1 << 31))),
         draw(TEXTS),
@@ -345,3 +350,14 @@ def test_a_setting_needs_no_unit_for_nothing(text):
     assert without.ssd.bandwidth == 0
     with pytest.raises(InputError, match="must be more than 0"):
         override(without, "gpu.memory=0")
+
+
+@pytest.mark.parametrize(("latency", "right"), [("0ns", True), ("1us", True), ("45us", True), ("1ns", False), ("999ns", False)])
+def test_a_fault_latency_that_makes_faults_on_ssd_endless_is_refused(latency, right):
+    machine = Machine("m", ssd=Link(10**9, 20_000))
+    if right:
+        assert override(machine, f"uvm.fault_latency={latency}")
+        return
+    with pytest.raises(InputError, match="expected 0ns, or at least 1us beside an SSD"):
+        override(machine, f"uvm.fault_latency={latency}")
+    assert override(machine, f"uvm.fault_latency={latency}", "ssd.bandwidth=none")

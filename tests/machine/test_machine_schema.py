@@ -115,7 +115,16 @@ def accepts(document: dict[str, Any]) -> bool:
 
 def test_what_the_reader_accepts_the_schema_accepts() -> None:
     """The reader is stricter in three things: values that are 0 or too fine, values that disagree, and names that are blank."""
-    stricter = ("more than 0", "whole number of", "blank", "leaves nothing", "power of two", "needs a bandwidth", "a mesh of")
+    stricter = (
+        "more than 0",
+        "whole number of",
+        "blank",
+        "leaves nothing",
+        "power of two",
+        "needs a bandwidth",
+        "a mesh of",
+        "at least 1us",
+    )
     verdicts = {True: 0, False: 0}
     for document in mutations():
         valid = VALIDATOR.is_valid(document)
