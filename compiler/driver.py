@@ -267,28 +267,30 @@ def simulate(
     """
     import dataclasses
 
+    from g10c.ir.machine_file import machine_changes
+
     loaded = _loaded(model)
     target = machine_for(loaded, machine, settings)
     program = loaded.program if isinstance(loaded, Plan) else loaded
     result = find_backend("sim").run(program, target, options or {})
-    notes = [*_machine_notes(loaded, target, machine is None), *kernel_time_notes(program, target), *result.notes]
-    return dataclasses.replace(result, notes=tuple(dict.fromkeys(notes)))
+    changes = machine_changes(loaded.machine, target) if isinstance(loaded, Plan) else []
+    notes = [*_machine_notes(loaded, target, changes, machine is None), *kernel_time_notes(program, target), *result.notes]
+    bound_ns = None if changes else result.bound_time_ns  # a bound holds on the machine it was proven for
+    return dataclasses.replace(result, bound_time_ns=bound_ns, notes=tuple(dict.fromkeys(notes)))
 
 
-def _machine_notes(loaded: Program | Plan, target: Machine, is_default: bool) -> Iterator[str]:
-    """What to know of the machine: how it differs from the plan's, or that it is a guess."""
+def _machine_notes(loaded: Program | Plan, target: Machine, changes: Sequence[str], is_default: bool) -> Iterator[str]:
+    """What to know of the machine: its ``changes`` from the plan's or from the bundled one of its name, or that it is a guess."""
     from g10c.ir.machine_file import machine_changes
 
     if isinstance(loaded, Plan):
-        changes = machine_changes(loaded.machine, target)
         yield from loaded.notes if not changes else [f"the plan was made for {loaded.machine.name}; here {', '.join(changes)}"]
     elif is_default and loaded.level is Level.PLANNED:
         yield f"an .ir file does not say for which machine it was planned; simulated on {target.name}"
     machines = library("g10c.machines")
-    if target.name in machines:
-        changes = machine_changes(find_machine(target.name), target)
-        if changes and not (isinstance(loaded, Plan) and machine_changes(loaded.machine, target)):
-            yield f"{target.name} changed: {', '.join(changes)}"
+    if target.name in machines and not changes:
+        own = machine_changes(find_machine(target.name), target)
+        yield from [f"{target.name} changed: {', '.join(own)}"] if own else []
     if target.gpu.count > 1:
         yield f"{target.name} has {target.gpu.count} GPUs; one is simulated"
 

@@ -28,12 +28,11 @@ def run(argv: Sequence[str]) -> int:
     if arguments.steps is not None:
         options["steps"] = arguments.steps
     loaded = load(arguments.model)
-    machine = machine_for(loaded, arguments.machine, arguments.settings)
-    result = simulate(loaded, machine, options=options)
+    result = simulate(loaded, arguments.machine, arguments.settings, options)
     backend = find_backend("sim")
     for form, path in files.items():
         if path:
             write_output(path, backend.render(result, form))
     if "-" not in files.values():
-        say(backend.render(result, "table", machine))
+        say(backend.render(result, "table", machine_for(loaded, arguments.machine, arguments.settings)))
     return 0

@@ -12,6 +12,7 @@ from g10c.compiler import compile, find_machine, load, simulate  # noqa: A004 - 
 from g10c.ir.errors import G10cError, InputError
 from g10c.ir.plan import Plan
 from g10c.ir.program import Op
+from g10c.ir.values import Time
 
 
 def test_the_api_is_listed_and_documented():
@@ -91,3 +92,13 @@ def test_results_are_equal_run_after_run():
 
 def test_a_latency_that_the_runtime_does_not_use_is_told_of():
     assert "pcie.latency has no part in the uvm runtime" in simulate(chain(), settings="pcie.latency=1ms").notes[-1]
+
+
+def test_a_bound_holds_on_its_own_machine_only():
+    plan = compile(chain(), "vitality")
+    bounded = dataclasses.replace(plan, program=plan.program.with_attrs(bound_time=Time(20_000)))
+    assert simulate(bounded).bound_time_ns == 20_000
+    assert simulate(bounded, settings="pcie.bandwidth=100GB/s").bound_time_ns is None
+    impossible = dataclasses.replace(plan, program=plan.program.with_attrs(bound_time=Time(10**9)))
+    assert simulate(impossible).bound_time_ns is None
+    assert "is above the time of the step" in simulate(impossible).notes[-1]
