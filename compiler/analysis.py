@@ -42,10 +42,10 @@ class AnalysisCache:
             results[key] = analysis.compute(program, self)
         return cast("T", results[key])
 
-    def preserve(self, old: Program, new: Program, analyses: Iterable[Analysis[object]]) -> None:
-        """Carry what was computed for ``old`` over to ``new``, for the analyses a rewrite preserves."""
+    def preserve(self, old: Program, new: Program, analyses: Iterable[Analysis[object]] | None = None) -> None:
+        """Carry what was computed for ``old`` over to ``new``, for the analyses a rewrite preserves; all when ``None``."""
         if old is new or old not in self._results:
             return
-        kept = set(analyses)
+        kept = set(self._results[old] if analyses is None else analyses)
         carried = {key: value for key, value in self._results[old].items() if key in kept}
         self._results.setdefault(new, {}).update(carried)

@@ -96,7 +96,7 @@ def pass_registry(files: Sequence[str | Path] = ()) -> Registry[type[Pass]]:
         return cast("Registry[type[Pass]]", installed)
     found: Registry[Any] = Registry("pass")
     found.copy_from(installed)
-    for file in files:
+    for file in dict.fromkeys(str(file) for file in files):
         module = load_python_file(str(file))
         own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
         passes = [value for value in own if issubclass(value, PassType) and "name" in vars(value)]
@@ -173,8 +173,6 @@ def compile(  # noqa: A001 - the verb of this field; callers use it through the 
     loaded = _loaded(model)
     program, earlier = (loaded.program, loaded) if isinstance(loaded, Plan) else (loaded, None)
     target = machine_for(loaded, machine, settings)
-    if pipeline:
-        program = program.with_attrs(estimated_time=None, bound_time=None)  # of the program as it was
     context = PassContext(target, find_evaluator=find_evaluator)
     program = _run(program, pipeline, context, options)
     notes = [*context.notes, *kernel_time_notes(program, target)]

@@ -49,16 +49,32 @@ def run_passes(
 def _run_one(item: Pass, program: Program, context: PassContext, passes: Sequence[Pass], verify: bool) -> Program:
     if program.level not in item.takes:
         raise _wrong_level(item, program, passes)
+    given = _without_findings(program, context)
     try:
-        after = item.run(program, context)
-    except G10cError:
+        after = item.run(given, context)
+    except (G10cError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # also what is no Exception: a pass that exits has failed
         raise PassError(_crash(item, error)) from error
+    if after is given:
+        after = program
     problems = _problems(item, after, verify)
     if problems:
         raise PassError(problems)
     return after
+
+
+FINDINGS = ("estimated_time", "bound_time")
+"""Attributes of a program that were found out about it, and are not true of what a pass makes of it."""
+
+
+def _without_findings(program: Program, context: PassContext) -> Program:
+    """The program as a pass is given it: with what it makes anew left out."""
+    if not any(name in program.attrs for name in FINDINGS):
+        return program
+    given = program.with_attrs(**dict.fromkeys(FINDINGS))
+    context.analyses.preserve(program, given)
+    return given
 
 
 def _problems(item: Pass, after: Program, verify: bool) -> list[Diagnostic]:

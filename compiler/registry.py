@@ -131,7 +131,8 @@ def load_python_file(path: str) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
     if not file.is_file():
-        raise InputError.at(f"{path}: no such file", None, "--load takes a Python file with passes")
+        what = "not a regular file" if file.exists() else "no such file"
+        raise InputError.at(f"{path}: {what}", None, "--load takes a Python file with passes")
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise InputError.at(f"{path}: not a Python file", None, "--load takes a file whose name ends in .py")
@@ -142,7 +143,9 @@ def load_python_file(path: str) -> ModuleType:
     except SyntaxError as error:
         del sys.modules[name]
         raise _python_error(path, error.lineno or 1, f"not valid Python: {error.msg}", error.offset or 0) from error
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # also what is no Exception: a file that exits has failed
         del sys.modules[name]
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno or 1 for frame in frames if frame.filename == str(file)]

@@ -71,7 +71,7 @@ def check_writable(paths: Sequence[str | None], inputs: Sequence[str] = ()) -> N
 
     given = [path for path in paths if path is not None]
     for number, path in enumerate(given):
-        if path in given[:number] and not path.startswith("/dev/"):
+        if any(_same_file(path, other) for other in given[:number]) and not path.startswith("/dev/"):
             what = "stdout" if path == "-" else path
             raise UsageError.at(f"{what} is given for two outputs", None, "give each a file of its own; only one can go to stdout")
         if os.path.exists(path) and any(os.path.exists(name) and os.path.samefile(path, name) for name in inputs):
@@ -87,6 +87,11 @@ def check_writable(paths: Sequence[str | None], inputs: Sequence[str] = ()) -> N
             )
         if os.path.isdir(path):
             raise InputError.at(f"{path}: cannot be written: it is a folder", None, "give the path of a file")
+
+
+def _same_file(path: str, other: str) -> bool:
+    """Whether two paths lead to one file, which need not exist."""
+    return path == other or (path != "-" and other != "-" and os.path.realpath(path) == os.path.realpath(other))
 
 
 def say(text: str) -> None:

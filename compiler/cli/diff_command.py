@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 from g10c.compiler.cli.common import Parser, say, table
 from g10c.compiler.diff import Row, diff_plans, diff_programs, diff_results
@@ -37,9 +36,10 @@ def _rows(left: str, right: str) -> list[Row]:
     results = [_result(left), _result(right)]
     if all(results):
         return diff_results(results[0] or {}, results[1] or {})
-    if any(results):
+    programs = [load(name) for name, result in zip((left, right), results, strict=True) if result is None]
+    if len(programs) == 1:
         raise InputError.at(f"{left} and {right}: one is a result and the other is not", None, "compare two plans, or two results")
-    a, b = load(left), load(right)
+    a, b = programs
     if isinstance(a, Plan) and isinstance(b, Plan):
         return diff_plans(a, b)
     return diff_programs(a.program if isinstance(a, Plan) else a, b.program if isinstance(b, Plan) else b)
@@ -47,11 +47,11 @@ def _rows(left: str, right: str) -> list[Row]:
 
 def _result(name: str) -> dict[str, object] | None:
     """The JSON of a result, or ``None`` when the file is something else."""
-    path = Path(name)
-    if path.suffix != ".json" or not find_model(name).is_file():
+    path = find_model(name)
+    if path.suffix == ".ir" or not path.is_file():
         return None
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) and "iteration_time_ns" in value else None

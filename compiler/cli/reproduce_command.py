@@ -29,7 +29,7 @@ def run(argv: Sequence[str]) -> int:
     arguments = parser.parse_all(argv[1:])
     if arguments.jobs < 1:
         raise UsageError.at(f"--jobs {arguments.jobs}: expected at least 1", None, "give the number of processes")
-    check_writable([arguments.json])
+    check_writable([arguments.json], [arguments.cases])
     report = system.run(arguments.data, arguments.cases, arguments.jobs, progress)
     end_progress()
     if arguments.json:

@@ -10,6 +10,9 @@ from typing import Any
 from g10c.ir.errors import Diagnostic, InputError, near_hint, near_names
 from g10c.ir.source import Origin, Source, Span
 
+LARGEST_NS = 1 << 63
+"""Published times are below this."""
+
 OUTCOMES = frozenset({"figure", "iteration_ns", "fails", "ours_ns", "error", "refused"})
 """Keys of a case that are not settings."""
 
@@ -49,7 +52,9 @@ def read_cases(path: str) -> list[dict[str, Any]]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError.at(f"{path}: cannot be read: {error}", None, "give a JSON file with a list of cases") from error
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_unique)
+    except RecursionError:
+        raise InputError.at(f"{path}: nested too deeply for a list of cases") from None
     except ValueError as error:
         position = getattr(error, "pos", 0)
         span = Span(Source(path, text), position, position + 1)
@@ -61,6 +66,15 @@ def read_cases(path: str) -> list[dict[str, Any]]:
     if wrong:
         raise InputError(wrong)
     return rows
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys are all different; of two equal ones only the last would count."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for number, (key, _) in enumerate(pairs) if key in [other for other, _ in pairs[:number]])
+        raise ValueError(f"the key {twice!r} is there twice in one object")
+    return found
 
 
 def _mistakes(path: str, number: int, row: object) -> list[Diagnostic]:
@@ -79,7 +93,7 @@ def _mistakes(path: str, number: int, row: object) -> list[Diagnostic]:
             expected = {"str": "text", "int": "a whole number above 0", "float": "a number, at least 0"}[kind]
             wrong.append(Diagnostic(f"expected {expected}, found {row[key]!r}", Origin(f"{place}.{key}")))
     published = row.get("iteration_ns")
-    if published is not None and (isinstance(published, bool) or not isinstance(published, int | float) or published <= 0):
+    if published is not None and (isinstance(published, bool) or not isinstance(published, int | float) or not 0 < published < LARGEST_NS):
         wrong.append(Diagnostic(f"expected a time above 0 or null, found {published!r}", Origin(f"{place}.iteration_ns")))
     return wrong
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from g10c.ir.program import Program
 
 MACHINE = "g10-paper"
+MAX_JOBS = 64
+"""Processes at most: more than that only cost memory."""
 PIPELINES: dict[str, str] = {
     "base-uvm": "",
     "ideal": "",
@@ -125,7 +127,7 @@ def _run_all(layout: Layout, cases: Sequence[Case], jobs: int) -> Iterator[tuple
         for case in cases:
             yield case, _answer(layout, case)
         return
-    with ProcessPoolExecutor(max_workers=jobs) as pool:
+    with ProcessPoolExecutor(max_workers=min(jobs, max(1, len(cases)), MAX_JOBS)) as pool:
         waiting: dict[Future[tuple[int | None, str]], Case] = {pool.submit(_answer, layout, case): case for case in cases}
         for future in as_completed(waiting):
             yield waiting[future], future.result()

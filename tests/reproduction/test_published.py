@@ -101,6 +101,10 @@ def test_the_command_gives_each_case_and_a_summary(g10_data, tmp_path):
         ('[{"model": "VIT", "batch": 256, "policy": "g10", "host_gbs": 3}]', "did you mean 'host_gb'"),
         ('[{"model": "VIT", "batch": 2.5, "policy": "g10"}]', "[0].batch: error: expected a whole number above 0, found 2.5"),
         ('[{"model": "VIT", "batch": 256, "policy": "g10", "ssd_gbps": -1}]', "expected a number, at least 0, found -1"),
+        ('[{"model": "VIT", "batch": 256, "policy": "g10", "iteration_ns": NaN}]', "expected a time above 0 or null, found nan"),
+        ('[{"model": "VIT", "batch": 256, "policy": "g10", "iteration_ns": 1' + "0" * 400 + "}]", "expected a time above 0 or null"),
+        ('[{"model": "VIT", "batch": 256, "batch": 512, "policy": "g10"}]', "the key 'batch' is there twice"),
+        ("[" * 5000, "nested too deeply"),
         ('[{"model": "VIT", "batch": 256, "policy": "g10", "iteration_ns": 0}]', "expected a time above 0 or null, found 0"),
     ],
 )
@@ -126,3 +130,15 @@ def test_a_checkout_of_the_artifact_is_recognised(g10_data, tmp_path):
     (tmp_path / "results").symlink_to(g10_data / "times")
     case = {"model": "BERT_Base", "batch": 256, "policy": "ideal"}
     assert reproduce(tmp_path, [case], tmp_path)[0]["ours_ns"] == reproduce(g10_data, [case], tmp_path)[0]["ours_ns"]
+
+
+def test_the_cases_are_not_overwritten(g10_data, tmp_path):
+    (tmp_path / "cases.json").write_text("[]", encoding="utf-8")
+    done = g10c("reproduce", "g10", "--data", g10_data, "--cases", "cases.json", "--json", "./cases.json", cwd=tmp_path)
+    assert done.status == 2
+    assert "is the input, and would be overwritten" in done.err
+
+
+def test_keys_of_ones_own_are_kept(g10_data, tmp_path):
+    (case,) = reproduce(g10_data, [{"model": "VIT", "batch": 256, "policy": "ideal", "note": "mine"}], tmp_path)
+    assert case["note"] == "mine"
