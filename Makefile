@@ -6,7 +6,7 @@ OUT := build/demo
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench models clean
+.PHONY: help demo test lint bench docs models clean
 
 help: ## print this text
 	@echo "g10c: plan and predict deep-learning training before it runs"
@@ -42,6 +42,9 @@ lint: $(VENV)/developing ## check style, types and formatting
 
 bench: $(VENV)/developing ## measure speed and memory
 	$(BIN)/python -P tests/bench/bench.py
+
+docs: $(VENV)/installed ## write the generated sections of docs/ again
+	$(BIN)/python -P -c 'from g10c.compiler.reference import renew_documents; renew_documents("docs")'
 
 models: $(VENV)/installed ## write the bundled models again from their builders
 	$(BIN)/python -P -c 'from g10c.models.library import MODELS; print(*(m.command for m in MODELS.values()), sep="\n")' | PATH="$(BIN):$$PATH" sh -ex

@@ -15,42 +15,73 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from g10c.compiler.driver import CompileOptions, compile, find_machine, load, simulate  # noqa: A004 - the API's verb
     from g10c.compiler.pass_base import Pass, PassContext, option, required_option
-    from g10c.compiler.rewriter import Rewriter
+    from g10c.compiler.rewriting.pattern import Capture, OneOf, PatternError, op
+    from g10c.compiler.rewriting.rewriter import Rewriter
+    from g10c.compiler.rewriting.rule import Captured, Keep, Line, Match, Rewrite, Rule, RuleSet, make_op, rule
+    from g10c.compiler.rules.functions import rule_function
     from g10c.ir.program import Op, Program, Role, Tensor, directive
 
 _HOMES = {
+    "Capture": "compiler.rewriting.pattern",
+    "Captured": "compiler.rewriting.rule",
     "CompileOptions": "compiler.driver",
+    "Keep": "compiler.rewriting.rule",
+    "Line": "compiler.rewriting.rule",
+    "Match": "compiler.rewriting.rule",
+    "OneOf": "compiler.rewriting.pattern",
     "Op": "ir.program",
     "Pass": "compiler.pass_base",
     "PassContext": "compiler.pass_base",
+    "PatternError": "compiler.rewriting.pattern",
     "Program": "ir.program",
-    "Rewriter": "compiler.rewriter",
+    "Rewrite": "compiler.rewriting.rule",
+    "Rewriter": "compiler.rewriting.rewriter",
     "Role": "ir.program",
+    "Rule": "compiler.rewriting.rule",
+    "RuleSet": "compiler.rewriting.rule",
     "Tensor": "ir.program",
     "compile": "compiler.driver",
     "directive": "ir.program",
     "find_machine": "compiler.driver",
     "load": "compiler.driver",
+    "make_op": "compiler.rewriting.rule",
+    "op": "compiler.rewriting.pattern",
     "option": "compiler.pass_base",
     "required_option": "compiler.pass_base",
+    "rule": "compiler.rewriting.rule",
+    "rule_function": "compiler.rules.functions",
     "simulate": "compiler.driver",
 }
 
 __all__ = [
+    "Capture",
+    "Captured",
     "CompileOptions",
+    "Keep",
+    "Line",
+    "Match",
+    "OneOf",
     "Op",
     "Pass",
     "PassContext",
+    "PatternError",
     "Program",
+    "Rewrite",
     "Rewriter",
     "Role",
+    "Rule",
+    "RuleSet",
     "Tensor",
     "compile",
     "directive",
     "find_machine",
     "load",
+    "make_op",
+    "op",
     "option",
     "required_option",
+    "rule",
+    "rule_function",
     "simulate",
 ]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from g10c.compiler.analysis import Analysis, AnalysisCache
 from g10c.compiler.step_of import step_of
 from g10c.compiler.vitality import Lifetimes, Period, inactive_periods, liveness
-from g10c.ir.def_use import DefUse
 from g10c.ir.program import Program
 from g10c.ir.step import Step
 
@@ -22,10 +21,6 @@ def _periods(program: Program, cache: AnalysisCache) -> list[Period]:
     return inactive_periods(cache.get(STEP, program), cache.get(LIFETIMES, program))
 
 
-def _def_use(program: Program, cache: AnalysisCache) -> DefUse:
-    return DefUse(program)
-
-
 STEP: Analysis[Step] = Analysis("step", _step)
 """Tensors and kernels as numbers: what planners and simulators read."""
 
@@ -34,6 +29,3 @@ LIFETIMES: Analysis[Lifetimes] = Analysis("lifetimes", _lifetimes)
 
 PERIODS: Analysis[list[Period]] = Analysis("periods", _periods)
 """Inactive periods of every tensor, persistent ones across the step's end."""
-
-DEF_USE: Analysis[DefUse] = Analysis("def-use", _def_use)
-"""Versions of tensors, their definitions and uses."""

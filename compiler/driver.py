@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from g10c.compiler.observers import Observer
     from g10c.compiler.pass_base import Pass, PassContext
     from g10c.compiler.protocols import Backend, Evaluator
+    from g10c.compiler.rewriting.log import RewriteLog
     from g10c.ir.machine import Machine
     from g10c.ir.result import SimResult
 
@@ -90,11 +91,12 @@ def find_machine(machine: str | Path | Machine | None = None, settings: Iterable
 def pass_registry(files: Sequence[str | Path] = ()) -> Registry[type[Pass]]:
     """Passes of the installed packages, and of the Python files given."""
     from g10c.compiler.pass_base import Pass as PassType
+    from g10c.compiler.pass_check import check_entry, check_file_pass
 
     installed = registry("g10c.passes")
     if not files:
         return cast("Registry[type[Pass]]", installed)
-    found: Registry[Any] = Registry("pass")
+    found: Registry[Any] = Registry("pass", check_entry)
     found.copy_from(installed)
     for file in dict.fromkeys(str(file) for file in files):
         module = load_python_file(str(file))
@@ -104,37 +106,9 @@ def pass_registry(files: Sequence[str | Path] = ()) -> Registry[type[Pass]]:
             hint = "a pass is a dataclass derived from g10c.compiler.Pass with a class attribute `name`"
             raise InputError.at(f"{file}: defines no pass", None, hint)
         for value in passes:
-            _check_pass_class(value, file)
+            check_file_pass(value, file)
             found.add(value.name, value, f"file {file}")
     return found
-
-
-def _check_pass_class(kind: type[Pass], file: str | Path) -> None:
-    """Refuse classes that look like passes and cannot be made or run, saying what is missing."""
-    problem = hint = ""
-    if "__dataclass_params__" not in vars(kind):
-        problem, hint = "is not a dataclass, so its options are not known", "write @dataclass(frozen=True) above the class"
-    elif getattr(kind, "__abstractmethods__", None):
-        problem, hint = "has no method run(self, program, context)", "it returns the rewritten program"
-    elif not isinstance(kind.name, str) or not kind.name:
-        problem, hint = f"has the name {kind.name!r}", "a name is text, as it is typed in a pipeline"
-    elif not isinstance(kind.takes, frozenset | set) or not all(isinstance(level, Level) for level in kind.takes):
-        problem, hint = f"takes {kind.takes!r}", "takes is a frozenset of g10c.ir.program.Level"
-    else:
-        problem, hint = _option_problem(kind), "an option is a field of type int, float, bool, str, Size, Time, Path, Literal or a tuple"
-    if problem:
-        raise InputError.at(f"{file}: pass class {kind.__name__} {problem}", None, hint)
-
-
-def _option_problem(kind: type[Pass]) -> str:
-    from g10c.compiler.options import options_of
-
-    try:
-        for item in options_of(kind):
-            item.type_text()
-    except Exception as error:  # annotations are the user's, and are evaluated here
-        return f"has an option that cannot be read: {type(error).__name__}: {error}"
-    return ""
 
 
 @dataclass
@@ -147,6 +121,8 @@ class CompileOptions:
     """Are told what the pipeline does."""
     verify: bool = True
     """Whether the program is verified after every pass."""
+    rewrite_log: RewriteLog | None = None
+    """Where rules write what they do and nearly do; nowhere when ``None``."""
     reproducer: str | None = None
     """Where a failing pass leaves the program it was given; nowhere when ``None``."""
 
@@ -173,7 +149,12 @@ def compile(  # noqa: A001 - the verb of this field; callers use it through the 
     loaded = _loaded(model)
     program, earlier = (loaded.program, loaded) if isinstance(loaded, Plan) else (loaded, None)
     target = machine_for(loaded, machine, settings)
-    context = PassContext(target, find_evaluator=find_evaluator)
+    context = PassContext(
+        target,
+        find_evaluator=find_evaluator,
+        find_rule_functions=lambda: _rule_functions(options.load),
+        rewrite_log=options.rewrite_log,
+    )
     program = _run(program, pipeline, context, options)
     notes = [*context.notes, *kernel_time_notes(program, target)]
     text = pipeline_text(pipeline)
@@ -204,6 +185,12 @@ def _run(program: Program, passes: Sequence[Pass], context: PassContext, options
         if reproducer.command:
             error.add_note(f"  to see it again: {reproducer.command}")
         raise
+
+
+def _rule_functions(files: Sequence[str | Path]) -> Mapping[str, Callable[..., Any]]:
+    from g10c.compiler.rules.functions import find_rule_functions
+
+    return find_rule_functions(files)
 
 
 def _time(program: Program, name: str) -> int | None:

@@ -27,9 +27,11 @@ from g10c.compiler.options import options_of, to_text
 from g10c.ir.program import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from g10c.compiler.protocols import Evaluator
+    from g10c.compiler.rewriting.log import RewriteLog
+    from g10c.compiler.rewriting.rule import Rule, RuleSet
     from g10c.ir.machine import Machine
     from g10c.ir.program import Program
 
@@ -63,6 +65,9 @@ class PassContext:
     machine: Machine
     analyses: AnalysisCache = field(default_factory=AnalysisCache)
     find_evaluator: Callable[[], Evaluator] | None = None
+    find_rule_functions: Callable[[], Mapping[str, Callable[..., Any]]] | None = None
+    rewrite_log: RewriteLog | None = None
+    """Where rules write what they do; nowhere when ``None``."""
     statistics: dict[str, int | float] = field(default_factory=dict)
     totals: dict[str, int | float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -82,6 +87,23 @@ class PassContext:
         """Tell the user something that is not an error."""
         if text not in self.notes:
             self.notes.append(text)
+
+    def rewrite(self, program: Program, rules: RuleSet | Rule, limit: int | None = None) -> Program:
+        """The program with rules applied until none fits; firings are counted as statistics of the running pass.
+
+        Raises :class:`~g10c.compiler.rewriting.apply.RuleError`; see :func:`~g10c.compiler.rewriting.engine.apply_rules`.
+        """
+        from g10c.compiler.rewriting.engine import apply_rules
+
+        done = apply_rules(program, rules, limit, self.rewrite_log)
+        for name, number in done.firings.items():
+            self.count(f"firings of {name}", number)
+        return done.program
+
+    @property
+    def rule_functions(self) -> Mapping[str, Callable[..., Any]]:
+        """The helper functions that rules files may call, beside the built-in ones."""
+        return self.find_rule_functions() if self.find_rule_functions is not None else {}
 
     @property
     def evaluator(self) -> Evaluator:
@@ -104,6 +126,9 @@ class Pass(ABC):
     takes: ClassVar[frozenset[Level]] = ANY_LEVEL
     gives: ClassVar[Level | None] = None
     preserves: ClassVar[frozenset[Analysis[Any]]] = frozenset()
+
+    def prepare(self, context: PassContext) -> None:  # noqa: B027 - most passes have nothing to prepare
+        """Called for every pass before the first one runs: read files here, and refuse what cannot work."""
 
     @abstractmethod
     def run(self, program: Program, context: PassContext) -> Program:

@@ -6,8 +6,9 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from g10c.ir.errors import Diagnostic, G10cError, InputError
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from g10c.compiler.observers import Observer
     from g10c.compiler.pass_base import Pass, PassContext
     from g10c.ir.program import Level, Program
+
+T = TypeVar("T")
 
 
 class PassError(InputError):
@@ -26,6 +29,8 @@ def run_passes(
 ) -> Program:
     """The program after all passes. ``verify`` checks it after each one."""
     watching = list(observers)
+    for item in passes:
+        _guarded(item, partial(item.prepare, context))
     for number, item in enumerate(passes):
         rest = list(passes[number + 1 :])
         for observer in watching:
@@ -50,18 +55,23 @@ def _run_one(item: Pass, program: Program, context: PassContext, passes: Sequenc
     if program.level not in item.takes:
         raise _wrong_level(item, program, passes)
     given = _without_findings(program, context)
-    try:
-        after = item.run(given, context)
-    except (G10cError, KeyboardInterrupt):
-        raise
-    except BaseException as error:  # also what is no Exception: a pass that exits has failed
-        raise PassError(_crash(item, error)) from error
+    after = _guarded(item, lambda: item.run(given, context))
     if after is given:
         after = program
     problems = _problems(item, after, verify)
     if problems:
         raise PassError(problems)
     return after
+
+
+def _guarded(item: Pass, action: Callable[[], T]) -> T:
+    """What an action of a pass returns; where it fails, the pass is to blame."""
+    try:
+        return action()
+    except (G10cError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # also what is no Exception: a pass that exits has failed
+        raise PassError(_crash(item, error)) from error
 
 
 FINDINGS = ("estimated_time", "bound_time")

@@ -10,14 +10,14 @@ import importlib.util
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Generic, TypeVar, cast
 
-from g10c.ir.errors import Diagnostic, InputError, near_hint
+from g10c.ir.errors import Diagnostic, G10cError, InputError, near_hint
 from g10c.ir.source import Location, Source, Span
 
 T = TypeVar("T")
@@ -35,10 +35,14 @@ GROUPS: dict[str, str] = {
 
 
 class Registry(Generic[T]):
-    """Names of one kind and what they stand for, loaded on demand."""
+    """Names of one kind and what they stand for, loaded on demand.
 
-    def __init__(self, what: str) -> None:
+    ``check`` is given what an entry point loaded, as (name, value, owner), and raises :class:`InputError` where it is of no use.
+    """
+
+    def __init__(self, what: str, check: Callable[[str, object, str], None] | None = None) -> None:
         self.what = what
+        self._check = check
         self._lazy: dict[str, EntryPoint] = {}
         self._loaded: dict[str, T] = {}
         self._owners: dict[str, str] = {}
@@ -90,23 +94,41 @@ class Registry(Generic[T]):
             hint = near_hint(name, self._owners, _plural(self.what)) or self._where_to_look()
             raise InputError.at(f"unknown {self.what} {name!r}", location, hint)
         if name not in self._loaded:
-            entry = self._lazy[name]
-            try:
-                self._loaded[name] = cast("T", entry.load())
-            except (ImportError, AttributeError) as error:
-                message = f"{self.what} {name!r} of {self._owners[name]} cannot be loaded: {error}"
-                raise InputError.at(message, location, "install the package again, or what it needs") from error
+            value = self._load(name, location)
+            if self._check is not None:
+                self._check(name, value, self._owners[name])
+            self._loaded[name] = value
         return self._loaded[name]
+
+    def _load(self, name: str, location: Location | None) -> T:
+        """Import what a package offers. What its own code raises is told with the last line that ran."""
+        message, hint = f"{self.what} {name!r} of {self._owners[name]} cannot be loaded: ", "install the package again, or what it needs"
+        try:
+            return cast("T", self._lazy[name].load())
+        except (ImportError, AttributeError) as error:
+            raise InputError.at(f"{message}{error}", location, hint) from error
+        except (G10cError, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # also what is no Exception: a module that exits has failed
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            problem = f"{type(error).__name__}: {error} at {frame.filename}:{frame.lineno}"
+            raise InputError.at(message + problem, location, "this is a mistake in the package") from error
 
 
 def _plural(what: str) -> str:
     return {"pass": "passes", "policy": "policies"}.get(what, what + "s")
 
 
+def _check_pass(name: str, value: object, owner: str) -> None:
+    from g10c.compiler.pass_check import check_entry  # here, because only commands that run passes need it
+
+    check_entry(name, value, owner)
+
+
 @cache
 def registry(group: str) -> Registry[object]:
     """The registry of an entry-point group, filled from the installed packages."""
-    found: Registry[object] = Registry(GROUPS[group])
+    found: Registry[object] = Registry(GROUPS[group], _check_pass if group == "g10c.passes" else None)
     for entry in sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)):
         found.add_entry_point(entry)
     return found

@@ -6,10 +6,10 @@ for moves in the order of their slots, and ``step_of`` does not depend on direct
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import cast
 
+from g10c.compiler.rewriting.rewriter import Rewriter
 from g10c.ir.errors import Diagnostic, InputError, InternalError, near_hint
 from g10c.ir.ops import TIERS, OpKind
 from g10c.ir.program import Op, Program, directive
@@ -64,27 +64,20 @@ def with_moves(program: Program, moves: Iterable[Move], location: Location | Non
     Moves of the slot after the last kernel end the program. A move of a whole tensor has no range. ``location`` is that of the new
     directives. A slot, tensor or byte range that the program does not have is an :class:`~g10c.ir.errors.InternalError`.
     """
-    names = list(program.tensors)
-    by_slot: defaultdict[int, list[Op]] = defaultdict(list)
-    for move in moves:
-        by_slot[move.slot].append(_directive(move, names, program, location))
-    ops = tuple(_interleaved(program, by_slot))
-    if by_slot:
-        raise InternalError.at(f"a move is in slot {min(by_slot)} of {program.name!r}, which has slots 0 to {len(program.kernels)}")
-    return program.with_ops(ops)
-
-
-def _interleaved(program: Program, by_slot: defaultdict[int, list[Op]]) -> Iterator[Op]:
-    """Yield the ops that are not directives, each kernel after what its slot holds; takes from ``by_slot`` what it yields."""
-    slot = 0
+    names, kernels = list(program.tensors), program.kernels
+    rewriter = Rewriter(program)
     for op in program.ops:
         if op.kind is OpKind.DIRECTIVE:
-            continue
-        if op.kind is OpKind.KERNEL:
-            yield from by_slot.pop(slot, ())
-            slot += 1
-        yield op
-    yield from by_slot.pop(slot, ())
+            rewriter.erase(op)
+    for move in moves:
+        new = _directive(move, names, program, location)
+        if not 0 <= move.slot <= len(kernels):
+            raise InternalError.at(f"a move is in slot {move.slot} of {program.name!r}, which has slots 0 to {len(kernels)}")
+        if move.slot < len(kernels):
+            rewriter.insert_before(kernels[move.slot], new)
+        else:
+            rewriter.append(new)
+    return rewriter.finish()
 
 
 def _tensor_numbers(program: Program) -> dict[str, int]:

@@ -33,7 +33,7 @@ TENSOR_ATTRS = (
 )
 """Declared attributes of tensors; others need a dot in their name."""
 
-_FORMS: dict[type, str] = {
+FORMS: dict[type, str] = {
     Time: "a time with a unit, such as 12.5us",
     Size: "a size with a unit, such as 64MiB",
     int: "an integer",
@@ -44,6 +44,7 @@ _FORMS: dict[type, str] = {
     Range: "a range, such as 0B..64MiB",
     tuple: "a list in brackets",
 }
+"""What an attribute of a type looks like in text."""
 
 _Owner = Program | Tensor | Op
 _Table = Mapping[str, AttrDecl]
@@ -71,7 +72,7 @@ def _fits(value: Value, kind: type) -> bool:
 def _type_mistake(owner: _Owner, decl: AttrDecl, value: Value) -> Diagnostic | None:
     if not _fits(value, decl.type):
         found = _text(value)
-        message = f"{decl.name!r} of {_owner(owner)}: expected {_FORMS[decl.type]}, found {found}"
+        message = f"{decl.name!r} of {_owner(owner)}: expected {FORMS[decl.type]}, found {found}"
         return Diagnostic(message, at_value(owner.location, decl.name), _type_hint(decl, value))
     if decl.choices and value not in decl.choices:
         return None  # the rule on words
@@ -144,7 +145,7 @@ def _declared_attributes(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _example(decl: AttrDecl) -> str:
-    return f"one of {', '.join(decl.choices)}" if decl.choices else _FORMS[decl.type]
+    return f"one of {', '.join(decl.choices)}" if decl.choices else FORMS[decl.type]
 
 
 def _unknown(subject: Subject, owner: _Owner, key: str, declared: _Table) -> Diagnostic:

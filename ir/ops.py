@@ -166,6 +166,13 @@ def declaration(name: str) -> OpDecl | None:
 
 
 @cache
+def is_commutative(name: str) -> bool:
+    """Whether the operands of an op may stand in any order. Of the variants only ``forward`` is such: gradients differ by operand."""
+    decl = declaration(name)
+    return decl is not None and decl.commutative and name in (decl.name, f"{decl.name}.forward")
+
+
+@cache
 def kind_of(name: str) -> OpKind:
     """Kind of an op by name; an undeclared one counts as a kernel until the verifier refuses it."""
     decl = declaration(name)

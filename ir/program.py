@@ -44,6 +44,16 @@ class Role(StrEnum):
     WORKSPACE = "workspace"
 
 
+ROLE_DOCS: dict[Role, str] = {
+    Role.WEIGHT: "a parameter of the model; lives across steps",
+    Role.OPTIMIZER: "state of the optimizer, such as moments and master weights; lives across steps",
+    Role.INPUT: "data of the step, there at its start",
+    Role.ACTIVATION: "a result of forward that later ops read",
+    Role.GRADIENT: "a gradient, of an activation or of a weight",
+    Role.WORKSPACE: "scratch room of a kernel",
+}
+"""What each role means, in a line."""
+
 PERSISTENT_ROLES = frozenset({Role.WEIGHT, Role.OPTIMIZER})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from g10c.compiler.analyses import DEF_USE, LIFETIMES, PERIODS, STEP
+from g10c.compiler.analyses import LIFETIMES, PERIODS, STEP
 from g10c.compiler.options import OptionError
 from g10c.compiler.pass_base import Pass, PassContext, option
 from g10c.compiler.step_of import with_moves
@@ -36,7 +36,7 @@ class MigratePass(Pass):
 
     name = "migrate"
     gives = Level.PLANNED
-    preserves = frozenset({STEP, LIFETIMES, PERIODS, DEF_USE})
+    preserves = frozenset({STEP, LIFETIMES, PERIODS})
 
     solver: Literal["greedy"] = option("greedy", "how to plan: greedy is G10's own algorithm")
     target: tuple[Tier, ...] = option(("host", "ssd"), "tiers that tensors may move to")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from g10c.compiler.analyses import DEF_USE, LIFETIMES, PERIODS, STEP
+from g10c.compiler.analyses import LIFETIMES, PERIODS, STEP
 from g10c.compiler.pass_base import Pass, PassContext
 from g10c.compiler.step_of import with_moves
 from g10c.ir.program import Level
@@ -29,7 +29,7 @@ class VitalityPass(Pass):
 
     name = "vitality"
     gives = Level.PLANNED
-    preserves = frozenset({STEP, LIFETIMES, PERIODS, DEF_USE})
+    preserves = frozenset({STEP, LIFETIMES, PERIODS})
 
     def run(self, program: Program, context: PassContext) -> Program:
         """Annotate and insert; see the class."""

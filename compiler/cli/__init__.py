@@ -16,6 +16,7 @@ COMMANDS: dict[str, str] = {
     "passes": "list passes, or the options of one",
     "machines": "list machines, or the values of one",
     "models": "list bundled models, or what one is",
+    "new-pass": "write a package with a pass, to start from",
 }
 
 
@@ -47,7 +48,7 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     if command not in COMMANDS:
         raise UsageError.at(f"unknown command {command!r}", None, near_hint(command, COMMANDS, "commands"))
-    module = import_module(f"g10c.compiler.cli.{command}_command")
+    module = import_module(f"g10c.compiler.cli.{command.replace('-', '_')}_command")
     status: int = module.run(arguments[1:])
     return status
 

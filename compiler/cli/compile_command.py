@@ -16,6 +16,7 @@ from g10c.ir.ops import DECLARATIONS, OpKind
 from g10c.ir.values import human_time
 
 if TYPE_CHECKING:
+    from g10c.compiler.rewriting.log import RewriteLog
     from g10c.ir.plan import Plan
 
 
@@ -39,6 +40,7 @@ def _parser() -> Parser:
     )
     parser.add_argument("--timing", action="store_true", help="print the time of each pass")
     parser.add_argument("--statistics", action="store_true", help="print what each pass counted")
+    parser.add_argument("--explain-rewrites", action="store_true", help="print each firing of a rule, and the rules that nearly fired")
     parser.add_argument("--no-verify", dest="verify", action="store_false", help="do not verify between passes")
     parser.add_argument(
         "--reproducer",
@@ -58,10 +60,12 @@ def run(argv: Sequence[str]) -> int:
     arguments = _parser().parse_all(argv)
     check_writable([arguments.emit, arguments.output], [arguments.model])
     recorder = Recorder()
+    log = _rewrite_log(arguments)
     options = CompileOptions(
         load=arguments.load,
         observers=[recorder, *_print_after(arguments)],
         verify=arguments.verify,
+        rewrite_log=log,
         reproducer=arguments.reproducer,
     )
     plan = compile(arguments.model, pipeline, arguments.machine, arguments.settings, options)
@@ -70,11 +74,21 @@ def run(argv: Sequence[str]) -> int:
         say(_summary(plan, arguments))
     for note in plan.notes:
         sys.stderr.write(f"note: {note}\n")
+    if log is not None:
+        sys.stderr.write(log.text() + "\n")
     if arguments.timing:
         sys.stderr.write(recorder.timing_table() + "\n")
     if arguments.statistics:
         sys.stderr.write(recorder.statistics_table() + "\n")
     return 0
+
+
+def _rewrite_log(arguments: argparse.Namespace) -> RewriteLog | None:
+    if not arguments.explain_rewrites:
+        return None
+    from g10c.compiler.rewriting.log import RewriteLog
+
+    return RewriteLog()
 
 
 def _print_after(arguments: argparse.Namespace) -> list[Observer]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import pytest
 from compiler_programs import chain
 
-from g10c.compiler.analyses import DEF_USE, LIFETIMES, STEP
+from g10c.compiler.analyses import LIFETIMES, STEP
 from g10c.compiler.analysis import Analysis, AnalysisCache
 from g10c.compiler.observers import PrintAfter, Recorder, Reproducer
 from g10c.compiler.pass_base import UNPLANNED, Pass, PassContext, option
 from g10c.compiler.pass_manager import PassError, run_passes
-from g10c.compiler.rewriter import Rewriter
+from g10c.compiler.rewriting.rewriter import Rewriter
 from g10c.ir.errors import InfeasibleError, InputError
 from g10c.ir.machine import Machine
 from g10c.ir.parser import parse_program
@@ -207,5 +207,3 @@ def test_rewriter_tensors_and_fresh_names():
     assert rewriter.fresh_name("x1") == "x1.3"
     rewriter.erase_tensor("x3")
     assert list(rewriter.finish().tensors) == ["x0", "x1", "x2", "x1.2"]
-    assert rewriter.def_use is rewriter.def_use
-    assert isinstance(context_free := DEF_USE.compute(program, AnalysisCache()), type(rewriter.def_use)), context_free

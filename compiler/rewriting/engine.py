@@ -1,0 +1,172 @@
+"""Rules applied to a program until none fits.
+
+The order is defined: rounds over a work-list of ops in program order, the whole program at first. At each op the rules are tried in
+their order, and the first that fits fires; ops that it makes are looked at right away. The next round has the ops that touch a tensor
+of which this one changed a version, a use or the declaration: whatever may match now and did not before has such an op in it.
+
+An index from op names to rules and bisection in the dataflow keep the cost of a round close to linear in its ops. A rule fires once on
+the same ops: keeping them all does not make it fire again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from g10c.compiler.rewriting.apply import Firing, Refusal, RuleError, fire
+from g10c.compiler.rewriting.rewriter import Rewriter
+from g10c.compiler.rewriting.rule import Condition, Match, Rule, RuleSet
+from g10c.compiler.rewriting.sequence import Place, order_of
+from g10c.ir.errors import Diagnostic
+
+if TYPE_CHECKING:
+    from g10c.compiler.rewriting.log import RewriteLog
+    from g10c.compiler.rewriting.match import Bindings
+    from g10c.ir.program import Program
+
+LEAST_LIMIT = 10_000
+FIRINGS_PER_OP = 4
+"""The limit on firings, unless one is given: this many for each op of the program, and at least :data:`LEAST_LIMIT`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A rewritten program and how often each rule fired, by name."""
+
+    program: Program
+    firings: dict[str, int]
+
+
+def apply_rules(program: Program, rules: RuleSet | Rule, limit: int | None = None, log: RewriteLog | None = None) -> Rewritten:
+    """Apply rules until none fits.
+
+    Raises :class:`~g10c.compiler.rewriting.apply.RuleError` for a rule that would lose a value, and where more than ``limit`` firings do
+    not reach an end, naming the rules that keep firing.
+    """
+    found = RuleSet((rules,)) if isinstance(rules, Rule) else rules
+    most = max(LEAST_LIMIT, FIRINGS_PER_OP * len(program.ops)) if limit is None else limit
+    engine = _Engine(Rewriter(program), found, most, log)
+    engine.run()
+    return Rewritten(engine.rewriter.finish(), dict(engine.firings))
+
+
+@dataclass(eq=False)
+class _Engine:
+    rewriter: Rewriter
+    rules: RuleSet
+    limit: int
+    log: RewriteLog | None
+    firings: Counter[str] = field(default_factory=Counter)
+    fired: int = 0
+    late: Counter[Rule] = field(default_factory=Counter)
+    """What fired in the second half of the limit: rules without end are in it, those before them hardly."""
+    _kept: set[tuple[Rule, tuple[Place, ...]]] = field(default_factory=set)
+    _changed: dict[str, None] = field(default_factory=dict)
+    _last_only: dict[str, list[tuple[Rule, int]]] = field(default_factory=dict)
+    _anywhere: dict[str, list[tuple[Rule, int]]] = field(default_factory=dict)
+
+    def run(self) -> None:
+        work = list(self.rewriter.sequence)
+        first = True
+        while work:
+            self._changed = {}
+            for place in work:
+                self._visit(place, first)
+            first = False
+            work = self._next_round()
+
+    def _next_round(self) -> list[Place]:
+        flow, found = self.rewriter.flow, set[Place]()
+        for name in self._changed:
+            found.update(flow.readers(name), flow.writers(name), flow.directives(name))
+        if self._changed:  # the nearest op of a name may be another one now
+            for name in {name for rule in self.rules if rule.matcher.has_loose_lines for item in rule.pattern for name in item.fitting}:
+                found.update(flow.named(name))
+        return sorted(found, key=order_of)
+
+    def _visit(self, place: Place, first: bool) -> None:
+        """Try the rules on an op, and on the ops that they make of it."""
+        waiting = [(place, first)]
+        while waiting:
+            current, only_last = waiting.pop()
+            if current.gone:
+                continue
+            firing = self._try(current, only_last)
+            if firing is not None:
+                waiting += [(made, False) for made in reversed(firing.places)]
+
+    def _candidates(self, name: str, only_last: bool) -> list[tuple[Rule, int]]:
+        """The rules, in order, that an op of this name can be part of, with its position in their patterns.
+
+        When all ops are looked at, each match is found at the op of its last line.
+        """
+        index = self._last_only if only_last else self._anywhere
+        found = index.get(name)
+        if found is None:
+            found = index[name] = []
+            for rule in self.rules:
+                ops = rule.pattern.ops
+                positions = [len(ops) - 1] if only_last else range(len(ops))
+                found += [(rule, position) for position in positions if name in ops[position].fitting]
+        return found
+
+    def _try(self, place: Place, only_last: bool) -> Firing | None:
+        for rule, position in self._candidates(place.op.name, only_last):
+            for bindings in rule.matcher.matches(self.rewriter.flow, place, position):
+                firing = self._attempt(rule, bindings)
+                if firing is not None:
+                    self._note(firing, bindings)
+                    return firing
+        return None
+
+    def _attempt(self, rule: Rule, bindings: Bindings) -> Firing | None:
+        match = Match(rule.pattern, bindings, self.rewriter)
+        if self._kept and (rule, match.places) in self._kept:
+            return None
+        failed = next(_failing(rule, match), None)
+        if failed is not None:
+            if self.log is not None and not any(_failing(rule, match, failed)):
+                self.log.near_miss(rule, match, _refusal(failed, match))
+            return None
+        outcome = fire(rule, match)
+        if isinstance(outcome, Refusal):
+            if self.log is not None:
+                self.log.near_miss(rule, match, outcome)
+            return None
+        return outcome
+
+    def _note(self, firing: Firing, bindings: Bindings) -> None:
+        rule, places = firing.rule, tuple(place for place in bindings.places if place is not None)
+        if not any(place.gone for place in places):
+            self._kept.add((rule, places))
+        self.firings[rule.name] += 1
+        self._changed.update(dict.fromkeys(firing.changed))
+        if self.log is not None:
+            self.log.fired(firing)
+        self.fired += 1
+        if self.fired > self.limit // 2:
+            self.late[rule] += 1
+        if self.fired > self.limit:
+            raise self._endless()
+
+    def _endless(self) -> RuleError:
+        rules = [rule for rule, _ in self.late.most_common(5)]
+        most = [f"{rule} fired {self.firings[rule.name]:,} times" for rule in rules]
+        return RuleError(
+            Diagnostic(
+                f"the rules have fired {self.limit:,} times without an end: {', '.join(most)}",
+                rules[0].location,
+                "what a rule makes should not match it again: add a condition that the result does not meet, or raise `limit`",
+            )
+        )
+
+
+def _failing(rule: Rule, match: Match, but: Condition | None = None) -> Iterator[Condition]:
+    """The conditions that do not hold, one after the other."""
+    return (condition for condition in rule.conditions if condition is not but and not condition.holds(match))
+
+
+def _refusal(condition: Condition, match: Match) -> Refusal:
+    return Refusal(condition.text, condition.found(match) if condition.found is not None else "")

@@ -1,0 +1,1 @@
+"""A package outside g10c: one pass, one machine."""
