@@ -64,7 +64,7 @@ class _Engine:
     """What fired in the second half of the limit: rules without end are in it, those before them hardly."""
     _kept: set[tuple[Rule, tuple[Place, ...]]] = field(default_factory=set)
     _changed: dict[str, None] = field(default_factory=dict)
-    _last_only: dict[str, list[tuple[Rule, int]]] = field(default_factory=dict)
+    _first_round: dict[str, list[tuple[Rule, int]]] = field(default_factory=dict)
     _anywhere: dict[str, list[tuple[Rule, int]]] = field(default_factory=dict)
 
     def run(self) -> None:
@@ -90,30 +90,30 @@ class _Engine:
         """Try the rules on an op, and on the ops that they make of it."""
         waiting = [(place, first)]
         while waiting:
-            current, only_last = waiting.pop()
+            current, only_start = waiting.pop()
             if current.gone:
                 continue
-            firing = self._try(current, only_last)
+            firing = self._try(current, only_start)
             if firing is not None:
                 waiting += [(made, False) for made in reversed(firing.places)]
 
-    def _candidates(self, name: str, only_last: bool) -> list[tuple[Rule, int]]:
+    def _candidates(self, name: str, only_start: bool) -> list[tuple[Rule, int]]:
         """The rules, in order, that an op of this name can be part of, with its position in their patterns.
 
-        When all ops are looked at, each match is found at the op of its last line.
+        When all ops are looked at, each match is found at one op of it.
         """
-        index = self._last_only if only_last else self._anywhere
+        index = self._first_round if only_start else self._anywhere
         found = index.get(name)
         if found is None:
             found = index[name] = []
             for rule in self.rules:
                 ops = rule.pattern.ops
-                positions = [len(ops) - 1] if only_last else range(len(ops))
+                positions = [rule.matcher.start] if only_start else range(len(ops))
                 found += [(rule, position) for position in positions if name in ops[position].fitting]
         return found
 
-    def _try(self, place: Place, only_last: bool) -> Firing | None:
-        for rule, position in self._candidates(place.op.name, only_last):
+    def _try(self, place: Place, only_start: bool) -> Firing | None:
+        for rule, position in self._candidates(place.op.name, only_start):
             for bindings in rule.matcher.matches(self.rewriter.flow, place, position):
                 firing = self._attempt(rule, bindings)
                 if firing is not None:

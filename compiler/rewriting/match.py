@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import permutations
 from typing import TYPE_CHECKING
 
 from g10c.compiler.rewriting.dataflow import Dataflow, Version
-from g10c.compiler.rewriting.pattern import ANY, Capture, Operand, OpPattern, Pattern, Slot
+from g10c.compiler.rewriting.operands import Bound, OperandList, Slots
+from g10c.compiler.rewriting.pattern import ANY, Capture, OpPattern, Pattern, Slot
 from g10c.compiler.rewriting.sequence import Place, order_of
 from g10c.ir.ops import DECLARATIONS, OpKind, is_commutative
 
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from g10c.ir.values import Value
 
 DIRECTIVES = frozenset(decl.name for decl in DECLARATIONS if decl.kind is OpKind.DIRECTIVE)
-MOST_PERMUTED = 4
-"""Operands of a commutative op that are tried in every order; more of them only in their own."""
-
-Bound = Version | tuple[Version, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +23,7 @@ class Bindings:
     """What is known of a match so far. ``slots`` binds each name in each of its versions, ``attrs`` the captured values."""
 
     places: tuple[Place | None, ...]
-    slots: dict[Slot, Bound]
+    slots: Slots
     attrs: dict[str, Value]
 
 
@@ -36,7 +32,14 @@ class Matcher:
 
     def __init__(self, pattern: Pattern) -> None:
         self.pattern = pattern
-        self._limits = [_limits(item) for item in pattern]
+        self._sides = [
+            (OperandList(item.reads, reads), OperandList(item.writes, writes))
+            for item, (reads, writes) in zip(pattern, pattern.slots, strict=True)
+        ]
+        self._pairs = _pairs(pattern)
+        self._clashing = bool(pattern.written) and len({name for names in _names(pattern) for name in names}) > 1
+        self.start = min(range(len(pattern.ops)), key=lambda n: (sum(side.ways for side in self._sides[n]), -n))
+        """The position at which to look for matches first: where the fewest ways of binding are tried."""
         self._orders = [_visiting_order(pattern, start) for start in range(len(pattern.ops))]
         self.has_loose_lines = _has_loose_lines(pattern)
         """Whether a line shares no tensor with another."""
@@ -49,7 +52,7 @@ class Matcher:
 
     def _extend(self, flow: Dataflow, order: tuple[int, ...], step: int, bindings: Bindings) -> Iterator[Bindings]:
         if step == len(order):
-            if self._apart(bindings):
+            if not self._clashing or self._apart(bindings):
                 yield bindings
             return
         position = order[step]
@@ -61,9 +64,11 @@ class Matcher:
         """The places that can be the op of a position, from what is bound already."""
         reads, writes = self.pattern.slots[position]
         for slot in writes:
-            made = _maker(bindings, slot)
-            if made is not None:
-                yield made
+            bound = bindings.slots.get(slot)
+            if bound:
+                made = bound.made_by if isinstance(bound, Version) else bound[0].made_by
+                if made is not None:
+                    yield made
                 return
         for name, number in writes:  # in place: the write that ends the version before
             before = bindings.slots.get((name, number - 1))
@@ -106,12 +111,13 @@ class Matcher:
     def _bind_op(self, flow: Dataflow, place: Place, position: int, bindings: Bindings) -> Iterator[Bindings]:
         """The bindings with the op of ``place`` at a position, in each way in which it fits."""
         item, found = self.pattern.ops[position], place.op
-        least_reads, most_reads, least_writes, most_writes = self._limits[position]
+        if found.name not in item.fitting:
+            return
+        operands, results = self._sides[position]
         if (
             place.gone
-            or found.name not in item.fitting
-            or not least_reads <= len(found.reads) <= most_reads
-            or not least_writes <= len(found.writes) <= most_writes
+            or not operands.least <= len(found.reads) <= operands.most
+            or not results.least <= len(found.writes) <= results.most
             or place in bindings.places
             or not self._in_order(place, position, bindings)
         ):
@@ -120,36 +126,20 @@ class Matcher:
         if attrs is None:
             return
         places = (*bindings.places[:position], place, *bindings.places[position + 1 :])
-        read_slots, write_slots = self.pattern.slots[position]
         reads = flow.reads(place)
-        for ordered in dict.fromkeys(permutations(reads)) if is_commutative(found.name) and len(reads) <= MOST_PERMUTED else (reads,):
-            for slots in _bind_list(item.reads, read_slots, ordered, bindings.slots):
-                for final in _bind_list(item.writes, write_slots, flow.writes(place), slots):
-                    if self._chained(flow, place, position, final):
-                        yield Bindings(places, final, attrs)
+        for slots in operands.bind_any_order(reads, bindings.slots) if is_commutative(found.name) else operands.bind(reads, bindings.slots):
+            for final in results.bind(flow.writes(place), slots):
+                if self._chained(flow, position, final):
+                    yield Bindings(places, final, attrs)
 
     def _in_order(self, place: Place, position: int, bindings: Bindings) -> bool:
         return all(other is None or (other.order < place.order) == (number < position) for number, other in enumerate(bindings.places))
 
-    def _chained(self, flow: Dataflow, place: Place, position: int, slots: dict[Slot, Bound]) -> bool:
-        """Whether what the op writes follows, without a write in between, what the names stood for before; and is made where it is read."""
-        for (name, number), operand in zip(self.pattern.slots[position][1], self.pattern.ops[position].writes, strict=True):
-            bound = slots.get((name, number))
-            if name == ANY or operand.many or not isinstance(bound, Version):
-                continue
-            before = slots.get((name, number - 1))
-            if isinstance(before, Version) and flow.found(place, bound.tensor) != before:
-                return False
-            behind = slots.get((name, number + 1))
-            if isinstance(behind, Version) and behind.made_by is not None and flow.found(behind.made_by, behind.tensor) != bound:
-                return False
-        for name, number in self.pattern.slots[position][0]:
-            bound, behind = slots.get((name, number)), slots.get((name, number + 1))
-            if (
-                isinstance(bound, Version)
-                and isinstance(behind, Version)
-                and (bound.tensor != behind.tensor or behind.made_by is None or flow.found(behind.made_by, behind.tensor) != bound)
-            ):
+    def _chained(self, flow: Dataflow, position: int, slots: Slots) -> bool:
+        """Whether what a name stands for follows, without a write in between, what it stood for before."""
+        for earlier, later in self._pairs[position]:
+            before, after = slots.get(earlier), slots.get(later)
+            if before is not None and after is not None and not _follows(flow, before, after):
                 return False
         return True
 
@@ -164,13 +154,21 @@ class Matcher:
         return not clash & self.pattern.written
 
 
-def _limits(item: OpPattern) -> tuple[int, int, int, int]:
-    """Least and most operands and results."""
-    limits = []
-    for side in (item.reads, item.writes):
-        many = any(operand.many for operand in side)
-        limits += [sum(not operand.many for operand in side), 1 << 60 if many else len(side)]
-    return limits[0], limits[1], limits[2], limits[3]
+def _follows(flow: Dataflow, before: Bound, after: Bound) -> bool:
+    """Whether the versions of ``after`` are those that the next write of each tensor of ``before`` makes."""
+    if isinstance(before, Version) and isinstance(after, Version):
+        return before.tensor == after.tensor and after.made_by is not None and flow.found(after.made_by, after.tensor) == before
+    if isinstance(before, Version) or isinstance(after, Version) or len(before) != len(after):
+        return False
+    return all(_follows(flow, one, other) for one, other in zip(before, after, strict=True))
+
+
+def _pairs(pattern: Pattern) -> list[list[tuple[Slot, Slot]]]:
+    """For each position the slots that follow each other, of which one is of this position."""
+    slots = [{slot for slot in (*reads, *writes) if slot[0] != ANY} for reads, writes in pattern.slots]
+    every = sorted(set().union(*slots))
+    pairs = [(slot, (slot[0], slot[1] + 1)) for slot in every if (slot[0], slot[1] + 1) in every]
+    return [[pair for pair in pairs if pair[0] in own or pair[1] in own] for own in slots]
 
 
 def _names(pattern: Pattern) -> list[set[str]]:
@@ -202,13 +200,6 @@ def _visiting_order(pattern: Pattern, start: int) -> tuple[int, ...]:
     return tuple(order)
 
 
-def _maker(bindings: Bindings, slot: Slot) -> Place | None:
-    bound = bindings.slots.get(slot)
-    if isinstance(bound, Version):
-        return bound.made_by
-    return bound[0].made_by if bound else None
-
-
 def _bind_attrs(item: OpPattern, attrs: Mapping[str, Value], known: dict[str, Value]) -> dict[str, Value] | None:
     """The captured values with those of an op; ``None`` where an attribute does not fit."""
     if not item.attrs:
@@ -224,35 +215,3 @@ def _bind_attrs(item: OpPattern, attrs: Mapping[str, Value], known: dict[str, Va
         elif value not in wanted.values:
             return None
     return found
-
-
-def _bind_list(
-    operands: tuple[Operand, ...], slots: tuple[Slot, ...], versions: tuple[Version, ...], known: dict[Slot, Bound]
-) -> Iterator[dict[Slot, Bound]]:
-    """Bind a list of operands to versions in each way in which it fits; the shortest runs of repeated ones first."""
-    if not any(operand.many for operand in operands):
-        found = dict(known)
-        for slot, version in zip(slots, versions, strict=True):
-            if slot[0] != ANY and found.setdefault(slot, version) != version:
-                return
-        yield found
-        return
-    if not operands:
-        if not versions:
-            yield known
-        return
-    first, rest = operands[0], operands[1:]
-    fixed = sum(not operand.many for operand in rest)
-    if not first.many:
-        lengths: range | tuple[int, ...] = (1,)
-    elif not any(operand.many for operand in rest):
-        lengths = (len(versions) - fixed,)
-    else:
-        lengths = range(len(versions) - fixed + 1)
-    for length in lengths:
-        if length > len(versions):
-            return
-        taken: Bound = versions[:length] if first.many else versions[0]
-        bound = known if first.name == ANY else {**known, slots[0]: taken}
-        if first.name == ANY or known.get(slots[0], taken) == taken:
-            yield from _bind_list(rest, slots[1:], versions[length:], bound)

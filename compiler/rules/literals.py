@@ -1,0 +1,49 @@
+"""Literals of rules: numbers with and without a unit, exactly, and strings."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from g10c.compiler.rules.kinds import Kind
+from g10c.compiler.rules.tree import Atom
+from g10c.compiler.rules.typed import Typed, broken, constant
+from g10c.ir.errors import Diagnostic, near_names
+from g10c.ir.parse_values import INTEGER_LIMIT
+from g10c.ir.values import SIZE_UNITS, TIME_UNITS, unescape
+
+_NUMBER = re.compile(r"([0-9]+(?:_[0-9]+)*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3}(?![0-9]))?)([^\W\d_]*)\Z")
+_UNITS = {**TIME_UNITS, **SIZE_UNITS}
+
+
+def read_number(atom: Atom, diagnostics: list[Diagnostic]) -> Typed:
+    """``4``, ``0.25``, ``1.5us``, ``64MiB``: a whole number where it is one, else a fraction."""
+    match = _NUMBER.match(atom.text)
+    if not match or len(atom.text) > 64:
+        shown = atom.text if len(atom.text) <= 40 else atom.text[:40] + "..."
+        diagnostics.append(Diagnostic(f"{shown!r} is no number", atom.span, "numbers are written 4, 0.25, 1e-3, 12.5us or 64MiB"))
+        return broken(atom.span)
+    number, unit = match.groups()
+    if unit and unit not in _UNITS:
+        near = [known for known in _UNITS if known.casefold() == unit.casefold()] or near_names(unit, _UNITS)
+        hint = (
+            f"did you mean {' or '.join(map(repr, near))}?" if near else f"times: {', '.join(TIME_UNITS)}; sizes: {', '.join(SIZE_UNITS)}"
+        )
+        diagnostics.append(Diagnostic(f"unknown unit {unit!r} in {atom.text!r}", atom.span, hint))
+        return broken(atom.span)
+    value = Fraction(number.replace("_", "")) * _UNITS.get(unit, 1)
+    if value >= INTEGER_LIMIT:
+        diagnostics.append(Diagnostic(f"{atom.text!r} is not below 2^63", atom.span))
+        return broken(atom.span)
+    kind = Kind.TIME if unit in TIME_UNITS else Kind.SIZE if unit in SIZE_UNITS else Kind.NUMBER
+    return constant(kind, int(value) if value.denominator == 1 else value, atom.span)
+
+
+def read_string(atom: Atom, diagnostics: list[Diagnostic]) -> Typed:
+    """A string in quotes."""
+    try:
+        return constant(Kind.TEXT, unescape(atom.text[1:-1]), atom.span)
+    except ValueError as error:
+        message, _, hint = str(error).partition("\n")
+        diagnostics.append(Diagnostic(message, atom.span, hint))
+        return broken(atom.span)
