@@ -89,9 +89,10 @@ def find_machine(machine: str | Path | Machine | None = None, settings: Iterable
 
 
 def pass_registry(files: Sequence[str | Path] = ()) -> Registry[type[Pass]]:
-    """Passes of the installed packages, and of the Python files given."""
+    """Passes of the installed packages, and of the Python files given, which may also hold functions for rules."""
     from g10c.compiler.pass_base import Pass as PassType
     from g10c.compiler.pass_check import check_entry, check_file_pass
+    from g10c.compiler.rules.functions import rule_functions_of
 
     installed = registry("g10c.passes")
     if not files:
@@ -102,9 +103,9 @@ def pass_registry(files: Sequence[str | Path] = ()) -> Registry[type[Pass]]:
         module = load_python_file(str(file))
         own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
         passes = [value for value in own if issubclass(value, PassType) and "name" in vars(value)]
-        if not passes:
+        if not passes and not rule_functions_of(module):
             hint = "a pass is a dataclass derived from g10c.compiler.Pass with a class attribute `name`"
-            raise InputError.at(f"{file}: defines no pass", None, hint)
+            raise InputError.at(f"{file}: defines no pass and no rule function", None, hint)
         for value in passes:
             check_file_pass(value, file)
             found.add(value.name, value, f"file {file}")

@@ -117,9 +117,9 @@ class PassContext:
 class Pass(ABC):
     """One rewrite of a program.
 
-    ``takes`` are the levels it accepts and ``gives`` the least level of what it returns (``None``: that of its input); both
-    are checked by the pass manager, which also verifies the program after every pass. ``preserves`` names the analyses that
-    stay true after it.
+    ``takes`` are the levels it accepts, which the pass manager checks; it also verifies the program after every pass. ``gives`` is
+    the level that it takes programs to (``None``: that of its input), for a reader. ``preserves`` names the analyses that stay
+    true after it.
     """
 
     name: ClassVar[str]

@@ -30,6 +30,8 @@ GROUPS: dict[str, str] = {
     "g10c.machines": "machine",
     "g10c.models": "model",
     "g10c.reproductions": "reproduction",
+    "g10c.rules": "rules file",
+    "g10c.rule_functions": "rule function",
 }
 """Entry-point groups, and what one entry of each is called."""
 

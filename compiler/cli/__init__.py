@@ -10,12 +10,13 @@ COMMANDS: dict[str, str] = {
     "sim": "simulate a plan or a model and print its timing",
     "show": "what is in a model or plan, without simulating",
     "diff": "compare two plans, or two results",
-    "check": "verify .ir, plan and machine files",
+    "check": "verify .ir, plan, machine and rules files",
     "import": "make a model from a trace or a builder",
     "reproduce": "run published results again",
     "passes": "list passes, or the options of one",
     "machines": "list machines, or the values of one",
     "models": "list bundled models, or what one is",
+    "rules": "list bundled rules files, or print one",
     "new-pass": "write a package with a pass, to start from",
 }
 

@@ -1,4 +1,4 @@
-"""``g10c check``: verify .ir, plan and machine files, reporting the mistakes of all of them."""
+"""``g10c check``: verify .ir, plan, machine and rules files, reporting the mistakes of all of them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from pathlib import Path
 from g10c.compiler.cli.common import Parser, say
 from g10c.ir.errors import Diagnostic, G10cError, InputError
 
-KINDS = {".ir": "model", ".json": "plan", ".toml": "machine"}
+KINDS = {".ir": "model", ".json": "plan", ".toml": "machine", ".rules": "rules"}
 
 
 def run(argv: Sequence[str]) -> int:
     """Check every file; print one line for each that is right."""
-    parser = Parser("check", "Verify .ir, plan and machine files.")
+    parser = Parser("check", "Verify .ir, plan, machine and rules files.")
     parser.add_argument("files", metavar="FILE", nargs="+")
+    parser.add_argument("--load", metavar="FILE.py", action="append", default=[], help="a Python file with functions that rules call")
+    arguments = parser.parse_all(argv)
     wrong: list[Diagnostic] = []
-    for name in parser.parse_all(argv).files:
+    for name in arguments.files:
         try:
-            say(f"{name}: {_check(Path(name))}")
+            say(f"{name}: {_check(Path(name), arguments.load)}")
         except G10cError as error:
             wrong += error.diagnostics
     if wrong:
@@ -26,8 +28,14 @@ def run(argv: Sequence[str]) -> int:
     return 0
 
 
-def _check(path: Path) -> str:
+def _check(path: Path, load: Sequence[str]) -> str:
     kind = KINDS.get(path.suffix)
+    if kind == "rules":
+        from g10c.compiler.rules.functions import find_rule_functions
+        from g10c.compiler.rules.reader import load_rules
+
+        number = len(load_rules(path, find_rule_functions(load)))
+        return f"{number} rule{'s' if number != 1 else ''}"
     if kind == "machine":
         from g10c.ir.machine_file import load_machine
 

@@ -128,7 +128,7 @@ def _commit(rule: Rule, match: Match, rewrite: Rewrite, draft: Draft, declared: 
         before = reader.op
         rewriter.exchange(reader, dataclasses.replace(before, reads=tuple(names.get(name, name) for name in before.reads)))
         renamed.append((before, reader.op))
-        changed.update(dict.fromkeys((*before.tensors(), *reader.op.tensors())))
+        changed.update(dict.fromkeys(names.values()))
     for place in draft.erased:
         rewriter.erase(place.op)
     places = _insert(draft.items, rewriter)

@@ -209,8 +209,6 @@ class Check:
         """Readers outside from the first change to the next write behind the last one."""
         readers, writers = self.flow.readers(name), self.flow.writers(name)
         behind = bisect_right(writers, last, key=order_of)
-        while behind < len(writers) and writers[behind] in self.matched:
-            behind += 1
         start = bisect_left(readers, first, key=order_of)
         end = bisect_right(readers, writers[behind].order, key=order_of) if behind < len(writers) else len(readers)
         return [place for place in readers[start:end] if place not in self.matched]

@@ -230,6 +230,8 @@ class Rule:
     build: Callable[[Match], Outcome]
     location: Location | None = None
     conditions: tuple[Condition, ...] = ()
+    changes_values: bool = False
+    """Whether it changes the values that are computed on purpose, such as to another precision."""
 
     @cached_property
     def matcher(self) -> Matcher:

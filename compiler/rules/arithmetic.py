@@ -54,13 +54,13 @@ def mistake(sign: str, left: Typed, right: Typed) -> Mistake:
 
 def unit_hint(operand: Typed, wanted: Kind) -> str:
     """What a number without a unit was meant to be."""
-    if operand.kind is Kind.NUMBER and operand.constant:
+    if operand.kind is Kind.NUMBER and operand.span.text[:1].isdigit():
         text = operand.span.text
         if wanted is Kind.TIME:
             return f"write {text}ns, {text}us or {text}ms"
         if wanted is Kind.SIZE:
             return f"write {text}B, {text}KiB or {text}MiB"
-    if operand.kind is Kind.NUMBER and wanted in (Kind.TIME, Kind.SIZE):
+    elif operand.kind is Kind.NUMBER and wanted in (Kind.TIME, Kind.SIZE):
         return f"{wanted} has a unit: multiply by {'1us' if wanted is Kind.TIME else '1B'}"
     return ""
 
@@ -84,6 +84,8 @@ def calculate(sign: str, left: Typed, right: Typed, span: Span) -> Typed | Mista
     kind = kind_of_result(sign, left.kind, right.kind)
     if kind is None:
         return mistake(sign, left, right)
+    if sign == "/" and right.constant and not right.run(None):
+        return "division by zero", 1, ""
     one, other, function = expect(left, ()), expect(right, ()), FUNCTIONS[sign]
     if sign != "/":
         return Typed(kind, lambda match: function(one(match), other(match)), span)

@@ -67,8 +67,11 @@ def _word_mistake(asked: Typed, word: Typed, number: int) -> Mistake | None:
     text = str(word.run(None))
     if text in asked.words:
         return None
-    which = f"is one of {', '.join(asked.words)}" if len(asked.words) <= FEW else "is no such word"
-    return f"{asked.span.text} {which}, found {text!r}", number, near_hint(text, asked.words, "words")
+    longer = [repr(word) for word in asked.words if word.startswith(text + ".")]
+    hint = f"did you mean {' or '.join(longer)}?" if longer else near_hint(text, asked.words, "words")
+    if len(asked.words) > FEW:
+        return f"{asked.span.text} is never {text!r}", number, hint
+    return f"{asked.span.text} is one of {', '.join(asked.words)}, found {text!r}", number, hint
 
 
 def _late(sign: str, left: Typed, right: Typed, span: Span) -> Callable[[Any], bool]:
@@ -95,9 +98,9 @@ def membership(negated: bool, operands: Sequence[Typed], span: Span) -> Typed | 
     if any(operand.kind is Kind.BROKEN for operand in operands):
         return broken(span)
     for item in items:
-        found = equality_mistake(value, item)
-        if found:
-            return found, item
+        mistake = equality_mistake(value, item)
+        if mistake:
+            return mistake, item
     if all(item.constant for item in items) and value.kind is not Kind.UNKNOWN:
         run, known = value.run, tuple(item.run(None) for item in items)
         if negated:

@@ -15,7 +15,7 @@ from g10c.compiler.rules.literals import read_number, read_string
 from g10c.compiler.rules.scope import Scope
 from g10c.compiler.rules.tree import Atom, Call, Expression, Operation
 from g10c.compiler.rules.typed import EvaluationError, Typed, any_of, broken, constant, expect
-from g10c.ir.errors import Diagnostic, near_hint, near_names
+from g10c.ir.errors import Diagnostic, near_names
 from g10c.ir.source import Span
 from g10c.ir.values import Ident, Range, Size
 
@@ -27,7 +27,7 @@ class Expressions:
 
     def __init__(self, scope: Scope, lets: Mapping[str, Typed], functions: Helpers, diagnostics: list[Diagnostic]) -> None:
         self.scope, self.lets, self.diagnostics = scope, lets, diagnostics
-        self._helpers = functions
+        self.helpers = functions
         self._builtins = table()
 
     def tell(self, message: str, span: Span, hint: str = "") -> Typed:
@@ -138,8 +138,11 @@ class Expressions:
         if isinstance(found, Typed):
             return found
         message, number, hint = found
+        blamed = operands[number]
         near = next(filter(None, map(self.word_hint, operands)), "")
-        self.tell(message, operands[number].span, near or hint)
+        if blamed.bare and blamed.kind is Kind.TEXT and not message.startswith(("cannot compare", operands[1 - number].span.text)):
+            hint = f"{blamed.span.text} is only a word here; a constant is defined with let: let {blamed.span.text} = 1MiB"
+        self.tell(message, blamed.span, near or hint)
         return broken(span)
 
     def _membership(self, sign: str, operands: list[Typed], span: Span) -> Typed:
@@ -186,17 +189,17 @@ class Expressions:
 
     def _call(self, node: Call) -> Typed:
         name, arguments = node.function.text, [self.compile(argument) for argument in node.arguments]
-        builtin, helper = self._builtins.get(name), self._helpers.get(name)
+        builtin, helper = self._builtins.get(name), self.helpers.get(name)
         if builtin is not None:
             return self._builtin_call(node, builtin, arguments)
         if helper is None:
-            known = [*self._builtins, *self._helpers]
+            known = [*self._builtins, *self.helpers]
             near = near_names(name, known)
             hint = f"did you mean {' or '.join(map(repr, near))}? To add one" if near else "to add one"
             return self.tell(f"there is no function {name!r}", node.function.span, f"{hint}, {HOW}")
         wrong = helpers.count_mistake(name, helper, len(arguments))
         if wrong:
-            return self.tell(*wrong[:1], node.span, wrong[1])
+            return self.tell(wrong[0], node.span, wrong[1])
         if any(argument.kind is Kind.BROKEN for argument in arguments):
             return broken(node.span)
         return Typed(Kind.UNKNOWN, helpers.call(name, helper, node.arguments, arguments, self.scope, node.span), node.span)

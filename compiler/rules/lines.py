@@ -11,7 +11,8 @@ _BRACKET = re.compile(r'"(?:[^"\\\n]|\\.)*"|[()\[\]{}]')
 _OPEN = re.compile(r"[ \t]*(?:and|or)\b")
 _GOES_ON = re.compile(r"\b(?:and|or)[ \t]*\Z")
 STARTS = re.compile(
-    r"[ \t]*(?:(?:let|program|rule|match|where|rewrite)\b(?![ \t]*=)|(?:keep[ \t]+@|(?:new|change|use)[ \t]+%|@[\w.]+[ \t]*:)|[%_][\w., \t%]*=(?!=))"
+    r"[ \t]*(?:(?:let|program|rule|match|where|rewrite)\b(?![ \t]*=)|keep[ \t]+@|(?:new|change|use)[ \t]+%"
+    r"|@[\w.]+[ \t]*:|[%_][\w., \t%]*=(?!=))"
 )
 """What only stands at the start of a line: a bracket that is open before it has been forgotten."""
 
@@ -35,32 +36,37 @@ def without_comments(text: str) -> str:
 def logical_lines(text: str) -> Iterator[Line]:
     """The lines of a text without comments."""
     physical = [match.span() for match in re.finditer(r"[^\n]+", text) if match[0].strip()]
-    number = 0
+    number = doubtful_to = 0
     while number < len(physical):
-        last, unclosed = _extent(text, physical, number)
-        if unclosed is None:
-            yield Line(physical[number][0], physical[last][1])
-            number = last + 1
-            continue
-        yield Line(*physical[number], unclosed)
-        yield from (Line(*span, doubtful=True) for span in physical[number + 1 : last + 1])
+        last, unclosed, goes_to = _extent(text, physical, number)
+        yield Line(physical[number][0], physical[last][1], unclosed, number < doubtful_to)
         number = last + 1
+        if unclosed is not None:
+            doubtful_to = max(doubtful_to, goes_to + 1)
 
 
-def _extent(text: str, physical: list[tuple[int, int]], first: int) -> tuple[int, int | None]:
-    """The last physical line of the one that begins with the ``first``, and where a bracket is that stays open."""
-    open_at: list[int] = []
+def _extent(text: str, physical: list[tuple[int, int]], first: int) -> tuple[int, int | None, int]:
+    """The last physical line of the one that begins with the ``first``; where a bracket is that stays open, and the line up to which
+    it may reach.
+    """
+    open_at: list[tuple[int, int]] = []
     for number in range(first, len(physical)):
         start, end = physical[number]
         if number > first and open_at and STARTS.match(text, start, end):
-            return number - 1, open_at[-1]
+            return _unclosed(open_at, number - 1)
         for match in _BRACKET.finditer(text, start, end):
             if match[0] in "([{":
-                open_at.append(match.start())
+                open_at.append((number, match.start()))
             elif match[0] in ")]}" and open_at:
                 open_at.pop()
         following = physical[number + 1] if number + 1 < len(physical) else None
         goes_on = following and (_OPEN.match(text, *following) or _GOES_ON.search(text, start, end))
         if not open_at and not goes_on:
-            return number, None
-    return len(physical) - 1, open_at[-1] if open_at else None
+            return number, None, number
+    return _unclosed(open_at, len(physical) - 1) if open_at else (len(physical) - 1, None, len(physical) - 1)
+
+
+def _unclosed(open_at: list[tuple[int, int]], last: int) -> tuple[int, int, int]:
+    """Of the brackets that are open the last one in the first line that has any."""
+    line = open_at[0][0]
+    return line, [position for number, position in open_at if number == line][-1], last

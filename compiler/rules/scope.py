@@ -58,7 +58,8 @@ class Scope:
 
     def names(self, sigil: str) -> Iterable[str]:
         """The names with a sigil."""
-        return {"%": self.tensors, "$": self.captures, "@": self.labels}[sigil].keys()
+        tables: dict[str, Iterable[str]] = {"%": self.tensors, "$": self.captures, "@": self.labels}
+        return tables[sigil]
 
     def missing(self, atom: Atom, extra: Iterable[str] = ()) -> Diagnostic | None:
         """The mistake of a name that means nothing; ``None`` where nothing is missed. ``extra`` are other names with its sigil."""

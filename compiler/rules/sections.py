@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from g10c.compiler.rules.lines import Line, logical_lines, without_comments
 from g10c.compiler.rules.syntax import SECTION_WORDS, parse_line
-from g10c.compiler.rules.tree import Action, Expression, FileText, Heading, Let, PatternLine, ProgramLine, RuleText
+from g10c.compiler.rules.tree import Action, Atom, Expression, FileText, Heading, Let, PatternLine, ProgramLine, RuleText
 from g10c.ir.errors import Diagnostic, near_names
 from g10c.ir.source import Source, Span
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SECTIONS = {"match": "pattern", "where": "condition", "rewrite": "action"}
 """The sections of a rule in order, and the kind of their lines."""
-_FIRST_WORD = re.compile(rf"\s*({'|'.join(SECTION_WORDS)})(?![\w.\-])(?!\s*[(=])")
+_FIRST_WORD = re.compile(rf"\s*({'|'.join(SECTION_WORDS)})(?![\w.\-])(?!\s*=)")
 _NAMES = re.compile(r"[%$@]\w+(?:\.\w+)*")
 _WORD = re.compile(r"\s*([%@$]?[\w.]+|\S)")
 
@@ -86,13 +86,12 @@ class _Reader:
         elif word == "rule":
             self._nameless(line)
         elif word == "let":
-            self._found.excused.update(re.findall(r"\s*let\s+(\w+)", self._text[line.start : line.end]))
+            names = re.findall(r"\s*let\s+(\w+)", self._text[line.start : line.end])
+            self._found.excused.update(dict.fromkeys(names, Span(self._source, line.start, line.end)))
 
     def _nameless(self, line: Line) -> None:
         """A rule whose heading is wrong: its lines are read all the same."""
         span = Span(self._source, line.start, line.end)
-        from g10c.compiler.rules.tree import Atom
-
         self._rule = RuleText(Heading(Atom("NAME", "", span), False, span))
         self._found.rules.append(self._rule)
         self._lost = False
@@ -105,6 +104,7 @@ class _Reader:
                 self._error(f"{word!r} belongs to a rule, and none has begun", span, "begin one: rule NAME")
             self._lost = True
             return
+        self._lost = False
         if word in rule.sections:
             hint = "each line of `where` is a condition of its own" if word == "where" else "its lines stand one below the other"
             self._error(f"the rule has a section {word!r} already, in line {rule.sections[word].line}", span, hint)
@@ -134,7 +134,7 @@ class _Reader:
         """A line that belongs to no section."""
         if self._lost or self._hush:
             return
-        self._lost = self._rule is None
+        self._lost = True
         match = _WORD.match(self._text, line.start, line.end)
         found, start, end = (match[1], match.start(1), match.end(1)) if match else ("", line.start, line.end)
         near = near_names(found, SECTION_WORDS, 1)

@@ -42,6 +42,8 @@ def parse_line(kind: str, source: Source, text: str, base: int) -> Statement | D
 
 _EXPRESSION = "a value, such as bytes(%x), $t, 3us or (...)"
 _DESCRIPTIONS: dict[str, str] = {
+    "AND": "an operator",
+    "PLUS": "an operator",
     "KEEP": "a line of the rewrite: %result = op(%operand) {attributes}, keep, new, change, use or nothing",
     "STRING": _EXPRESSION,
     "NUMBER": _EXPRESSION,
@@ -60,7 +62,6 @@ _DESCRIPTIONS: dict[str, str] = {
     "OP": "an op, such as linear.forward or *.forward",
     "REFERENCE": "a tensor, such as %x",
     "WORD": "a word",
-    "AND": "an operator",
     "RPAR": "',' or ')'",
     "RBRACE": "',' or '}'",
     "RSQB": "',' or ']'",
@@ -74,8 +75,8 @@ SECTION_WORDS = ("let", "program", "rule", "match", "where", "rewrite")
 
 def _explain(kind: str, source: Source, text: str, base: int, error: UnexpectedInput) -> Diagnostic:
     """The mistake of a line that does not fit the grammar."""
-    terminals = _terminals(error)
     position = error.pos_in_stream
+    terminals = _terminals(kind, text, position, error)
     token = getattr(error, "token", None)
     if position is None or position >= len(text) or (token is not None and token.type == "$END"):
         position = len(text.rstrip())
@@ -90,9 +91,19 @@ def _explain(kind: str, source: Source, text: str, base: int, error: UnexpectedI
     return Diagnostic(f"expected {expected}, found {found}", span, _hint(kind, text, position, match[0] if match else "", terminals))
 
 
-def _terminals(error: UnexpectedInput) -> set[str]:
-    found = getattr(error, "accepts", None) or getattr(error, "expected", None) or getattr(error, "allowed", None) or ()
-    return set(found)
+def _terminals(kind: str, text: str, position: int | None, error: UnexpectedInput) -> set[str]:
+    """What may stand there. Where no token begins, the parser is asked behind the text before."""
+    from lark.exceptions import LarkError
+
+    found = getattr(error, "accepts", None)
+    if found is None:
+        parser = grammar().parse_interactive(text[:position], start=kind)
+        try:
+            parser.exhaust_lexer()
+            found = parser.accepts()
+        except LarkError:
+            found = getattr(error, "allowed", ())
+    return set(found or ())
 
 
 def _expected(terminals: set[str]) -> str:
@@ -101,9 +112,9 @@ def _expected(terminals: set[str]) -> str:
         return f"',' or {inside[0]!r}"
     if "REFERENCE" in terminals and "ANY" in terminals and "OP" not in terminals and "STRING" not in terminals:
         return "a tensor, such as %x, or _" + (" or ')'" if "RPAR" in terminals else "")
-    named = next((text for terminal, text in _DESCRIPTIONS.items() if terminal in terminals), "the end of the line")
-    if named == "an operator" and inside:
+    if "AND" in terminals and inside:
         return f"an operator or {inside[0]!r}"
+    named = next((text for terminal, text in _DESCRIPTIONS.items() if terminal in terminals), "the end of the line")
     return named + " or the end of the line" if "$END" in terminals and named != "the end of the line" else named
 
 
@@ -127,6 +138,10 @@ def _hint(kind: str, text: str, position: int, found: str, terminals: set[str]) 
         near = near_names(first[1], words, 1)
         if near and first[1] not in words:
             return f"did you mean {near[0]!r}?"
+    if found == "|" and kind == "action":
+        return "a rewrite names one op"
+    if terminals == {"LPAR"} and re.search(r"\bin\s*\Z", text[:position]):
+        return "write the values in parentheses: phase(@a) in (forward, loss)"
     if "AND" in terminals:
         if found in _HINTS:
             return _HINTS[found]

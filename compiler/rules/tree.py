@@ -175,5 +175,5 @@ class FileText:
     lets: list[Let] = field(default_factory=list)
     programs: list[ProgramLine] = field(default_factory=list)
     rules: list[RuleText] = field(default_factory=list)
-    excused: set[str] = field(default_factory=set)
+    excused: dict[str, Span] = field(default_factory=dict)
     """Names of constants whose line could not be read."""

@@ -104,5 +104,6 @@ def _default_hint(text: str) -> str:
 
 def any_of(kinds: Iterable[Kind]) -> str:
     """Kinds in a sentence."""
-    names = [str(kind) for kind in Kind if kind in frozenset(kinds)]
+    wanted = frozenset(kinds)
+    names = [str(kind) for kind in Kind if kind in wanted and not (kind is Kind.TENSORS and Kind.TENSOR in wanted)]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

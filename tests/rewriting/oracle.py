@@ -46,7 +46,9 @@ class Interpreter:
             self._run(op, values)
             if op.attrs.get("phase") == "loss":
                 losses |= {f"loss {number}": values[name] for name in op.writes}
-        return {name: values[name] for name, tensor in program.tensors.items() if tensor.persistent} | dict(zip("abcdef", losses.values(), strict=False))
+        return {name: values[name] for name, tensor in program.tensors.items() if tensor.persistent} | dict(
+            zip("abcdef", losses.values(), strict=False)
+        )
 
     def _run(self, op: Op, values: dict[str, int]) -> None:
         inner = self._stands_for.get(op)

@@ -31,7 +31,10 @@ def program(ops: str, attrs: str = "") -> Program:
 
 def texts(program: Program) -> list[str]:
     """The ops without their attributes."""
-    return [f"{', '.join(op.writes)} = {op.name}({', '.join(op.reads)})" if op.writes else f"{op.name}({', '.join(op.reads)})" for op in program.ops]
+    return [
+        f"{', '.join(op.writes)} = {op.name}({', '.join(op.reads)})" if op.writes else f"{op.name}({', '.join(op.reads)})"
+        for op in program.ops
+    ]
 
 
 _KINDS = {

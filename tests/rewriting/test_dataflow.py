@@ -72,7 +72,9 @@ def test_against_the_definition(ops: list[Op]) -> None:
             assert flow.found(place, name) == Version(name, before[-1] if before else None)
 
 
-edits = st.lists(st.tuples(st.sampled_from(("before", "after", "replace", "erase", "exchange", "append")), st.integers(0, 30), random_ops), max_size=40)
+edits = st.lists(
+    st.tuples(st.sampled_from(("before", "after", "replace", "erase", "exchange", "append")), st.integers(0, 30), random_ops), max_size=40
+)
 
 
 @settings(max_examples=200)

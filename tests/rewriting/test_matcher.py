@@ -108,7 +108,9 @@ def test_repeated_operands():
 
 
 def test_attributes():
-    step = program("%a = relu.forward(%x) {phase = forward, time = 3us}\n%b = relu.forward(%a) {phase = backward, time = 3us}\n%c = relu.forward(%b)")
+    step = program(
+        "%a = relu.forward(%x) {phase = forward, time = 3us}\n%b = relu.forward(%a) {phase = backward, time = 3us}\n%c = relu.forward(%b)"
+    )
     assert found(step, op("relu.forward", ["p"], ["q"], {"phase": Ident("forward")})) == [(0,)]
     assert found(step, op("relu.forward", ["p"], ["q"], {"phase": OneOf((Ident("forward"), Ident("backward")))})) == [(0,), (1,)]
     assert found(step, op("relu.forward", ["p"], ["q"], {"time": Capture("_")})) == [(0,), (1,)]
@@ -117,7 +119,9 @@ def test_attributes():
 
 
 def test_directives_and_what_they_find():
-    step = program("%a = relu.forward(%x)\nevict(%a) {to = host}\nprefetch(%a) {from = host}\n%b = relu.forward(%a)\n%a = gelu.forward(%b)\nevict(%a) {to = ssd}")
+    step = program(
+        "%a = relu.forward(%x)\nevict(%a) {to = host}\nprefetch(%a) {from = host}\n%b = relu.forward(%a)\n%a = gelu.forward(%b)\nevict(%a) {to = ssd}"
+    )
     relu = op("relu.forward", ["p"], ["q"])
     assert found(step, relu, op("evict", ["q"])) == [(0, 1)]
     rewriter = Rewriter(step)
@@ -128,7 +132,10 @@ def test_directives_and_what_they_find():
 
 
 def test_lines_that_share_no_tensor_are_the_nearest_ops():
-    step = program("%g = all_reduce(%g) {over = dp}\n%a = relu.forward(%x)\n%h = all_reduce(%h) {over = dp}\n%g = all_reduce(%g) {over = dp}", '{mesh = "dp=2"}')
+    step = program(
+        "%g = all_reduce(%g) {over = dp}\n%a = relu.forward(%x)\n%h = all_reduce(%h) {over = dp}\n%g = all_reduce(%g) {over = dp}",
+        '{mesh = "dp=2"}',
+    )
     loose = (op("all_reduce", ["p"], ["p"]), op("all_reduce", ["q"], ["q"]))
     assert found(step, *loose) == [(0, 2), (2, 3)]
 
@@ -171,7 +178,9 @@ def version(step: Program, index: int, name: str) -> tuple[str, int]:
 
 def fits(step: Program, wanted: Pattern, chosen: tuple[int, ...]) -> bool:
     orders = [
-        list(permutations(range(len(step.ops[index].reads)))) if step.ops[index].name == "add.forward" else [tuple(range(len(step.ops[index].reads)))]
+        list(permutations(range(len(step.ops[index].reads))))
+        if step.ops[index].name == "add.forward"
+        else [tuple(range(len(step.ops[index].reads)))]
         for index in chosen
     ]
 
@@ -216,7 +225,9 @@ def test_against_all_choices(step: Program, lines) -> None:
     expected = by_definition(step, wanted)
     for position in range(len(lines)):
         matches = {
-            tuple(numbers[one] for one in bindings.places) for place in places for bindings in matcher.matches(rewriter.flow, place, position)
+            tuple(numbers[one] for one in bindings.places)
+            for place in places
+            for bindings in matcher.matches(rewriter.flow, place, position)
         }
         assert matches == expected
 

@@ -28,7 +28,9 @@ def fuse(p, q, r):
 
 
 def test_new_ops_stand_at_the_last_op_if_they_can():
-    step = program("%a = relu.forward(%x) {layer = \"l1\"}\n%c = tanh.forward(%x)\n%b = gelu.forward(%a) {layer = \"l2\", time = 3us}\n%d = tanh.forward(%b)")
+    step = program(
+        '%a = relu.forward(%x) {layer = "l1"}\n%c = tanh.forward(%x)\n%b = gelu.forward(%a) {layer = "l2", time = 3us}\n%d = tanh.forward(%b)'
+    )
     done = apply_rules(step, fuse)
     assert texts(done.program) == ["c = tanh.forward(x)", "b = fused(x)", "d = tanh.forward(b)"]
     assert dict(done.program.ops[1].attrs) == {"layer": "l2"}  # what belongs to a place is taken over, its time is not
@@ -53,14 +55,16 @@ def test_else_not_at_all():
 
 
 def test_ops_on_other_ranks_are_not_brought_together():
-    step = program("%a = relu.forward(%x) {on = \"pp:0\"}\n%b = gelu.forward(%a) {on = \"pp:1\"}\n%c = tanh.forward(%b)", '{mesh = "pp=2"}')
+    step = program('%a = relu.forward(%x) {on = "pp:0"}\n%b = gelu.forward(%a) {on = "pp:1"}\n%c = tanh.forward(%b)', '{mesh = "pp=2"}')
     log = RewriteLog()
     assert apply_rules(step, fuse, log=log).program is step
     assert log.near_misses[0].found == "the ops differ in 'on': pp:0, pp:1"
 
 
 def test_directives_are_not_crossed():
-    step = program("%a = relu.forward(%x)\nevict(%x) {to = host}\n%b = gelu.forward(%a)\nprefetch(%x) {from = host}\n%c = add.forward(%b, %x)")
+    step = program(
+        "%a = relu.forward(%x)\nevict(%x) {to = host}\n%b = gelu.forward(%a)\nprefetch(%x) {from = host}\n%c = add.forward(%b, %x)"
+    )
     assert texts(apply_rules(step, fuse).program)[0] == "b = fused(x)"
     both = program("%a = relu.forward(%x)\nevict(%x) {to = host}\nalloc(%b)\n%b = gelu.forward(%a)\n%c = add.forward(%b, %x)")
     log = RewriteLog()
@@ -135,12 +139,115 @@ def test_kept_ops_new_attributes_and_places():
         lines = [Keep("one", {"layer": "kept"}), Line(make_op(one.name, [p], [copy])), Line(make_op("gelu.forward", [copy], [r]), at="two")]
         return Rewrite(lines) if one.attrs.get("phase") == "forward" else None
 
-    step = program("%a = relu.forward(%x) {phase = forward}\n%c = tanh.forward(%a)\n%b = gelu.forward(%a) {phase = backward}\n%d = add.forward(%b, %c)")
+    step = program(
+        "%a = relu.forward(%x) {phase = forward}\n%c = tanh.forward(%a)\n%b = gelu.forward(%a) {phase = backward}\n%d = add.forward(%b, %c)"
+    )
     done = apply_rules(step, again).program
-    assert texts(done) == ["a = relu.forward(x)", "c = tanh.forward(a)", "a.again = relu.forward(x)", "b = gelu.forward(a.again)", "d = add.forward(b, c)"]
+    assert texts(done) == [
+        "a = relu.forward(x)",
+        "c = tanh.forward(a)",
+        "a.again = relu.forward(x)",
+        "b = gelu.forward(a.again)",
+        "d = add.forward(b, c)",
+    ]
     assert done.ops[0].attrs == {"phase": "forward", "layer": "kept"}
     assert done.ops[2].attrs == {"phase": "backward"}
     assert str(done.tensors["a.again"].role) == "workspace"
+
+
+def test_a_tensor_is_not_read_in_the_stead_of_another_once_it_is_written_again():
+    @rule(op("relu.forward", ["p"], ["q"]))
+    def in_place(p, q):
+        return Rewrite([Line(make_op("relu.forward", [p], [p]))], uses={q.name: p.name})
+
+    step = program("%a = tanh.forward(%x)\n%b = relu.forward(%a)\n%a = tanh.forward(%x)\n%c = add.forward(%a, %b)")
+    log = RewriteLog()
+    assert apply_rules(step, in_place, log=log).program is step
+    assert log.near_misses[0].found == "%a is written again before add.forward reads it in the place of %b"
+
+    @rule(op("relu.forward", ["p"], ["q"], label="one"))
+    def uses_unmade(p, q):
+        return Rewrite([Keep("one")], uses={p.name: q.name})
+
+    assert "the rewrite uses %b for %a, which no op of the match makes" in refusal(step, uses_unmade)
+
+
+def test_an_input_that_nothing_reads_any_more_stays():
+    @rule(op("relu.forward", ["p"], ["q"]))
+    def from_nothing(q):
+        return make_op("zero", [], [q])
+
+    done = apply_rules(program("%a = relu.forward(%x)\n%w = apply_grad(%w, %a)"), from_nothing).program
+    assert texts(done)[0] == "a = zero()"
+    assert "x" in done.tensors
+
+
+def test_one_op_is_split_in_two():
+    @rule(op("linear.forward", ["p", "w", "b"], ["q"], {"time": Capture("t")}))
+    def split(match, p, w, b, q, t):
+        product = match.new_tensor(f"{q.name}.product", like=q)
+        return [
+            make_op("linear.forward", [p, w], [product], time=Time(t - 1000)),
+            make_op("add.forward", [product, b], [q], time=Time(1000)),
+        ]
+
+    step = program('%a = linear.forward(%x, %w, %v) {time = 5us, layer = "l"}\n%b = relu.forward(%a)')
+    lines = print_program(apply_rules(step, split).program).splitlines()
+    assert lines[-3:-1] == [
+        '%a.product = linear.forward(%x, %w)  {time = 4us, layer = "l"}',
+        '%a = add.forward(%a.product, %v)  {time = 1us, layer = "l"}',
+    ]
+    assert "tensor %a.product : f32[1024]  activation" in lines
+
+
+def test_directives_are_added_and_taken_out():
+    @rule(op("relu.forward", ["p"], ["q"], label="one"))
+    def park(p):
+        return Rewrite([Keep("one"), Line(make_op("evict", [p], to=Ident("host")))])
+
+    @rule(op("evict", ["p"], label="one"), op("prefetch", ["p"], label="two"))
+    def stay(p):
+        return [] if p.size_bytes < 1 << 20 else None
+
+    step = program("%a = tanh.forward(%x)\n%b = relu.forward(%a) {phase = forward}\nprefetch(%a) {from = host}\n%c = add.forward(%a, %b)")
+    parked = apply_rules(step, park).program
+    assert texts(parked) == ["a = tanh.forward(x)", "b = relu.forward(a)", "evict(a)", "prefetch(a)", "c = add.forward(a, b)"]
+    assert dict(parked.ops[2].attrs) == {"to": "host"}
+    assert texts(apply_rules(parked, stay).program) == ["a = tanh.forward(x)", "b = relu.forward(a)", "c = add.forward(a, b)"]
+
+
+def test_repeated_results_are_updated_in_place_one_by_one():
+    @rule(op("all_reduce", ["ps..."], ["ps..."], {"over": Capture("o")}), op("all_reduce", ["qs..."], ["qs..."], {"over": Capture("o")}))
+    def bucket(ps, qs, o):
+        return make_op("all_reduce", [*ps, *qs], [*ps, *qs], over=o) if len(ps) + len(qs) <= 2 else None
+
+    step = program(
+        """
+        %g = relu.forward(%x)
+        %g = all_reduce(%g) {over = dp}
+        %h = relu.forward(%x)
+        %h = all_reduce(%h) {over = dp}
+        %a = all_reduce(%h) {over = dp}
+        %w = apply_grad(%w, %g)
+        %v = apply_grad(%v, %a)
+        """,
+        '{mesh = "dp=2"}',
+    )
+    assert texts(apply_rules(step, bucket).program)[2:4] == ["g, h = all_reduce(g, h)", "a = all_reduce(h)"]
+
+
+def test_new_ops_are_looked_at_right_away():
+    @rule(op(("relu.forward", "fused"), ["p"], ["q"]), op("relu.forward", ["q"], ["r"]))
+    def chain(p, q, r):
+        return make_op("fused", [p], [r]) if q.users == 1 else None
+
+    step = program(
+        "%a = relu.forward(%x)\n%c = relu.forward(%w)\n%b = relu.forward(%a)\n%d = relu.forward(%c)\n"
+        "%g = relu.forward(%b)\n%h = relu.forward(%d)\n%v = add.forward(%g, %h)"
+    )
+    log = RewriteLog()
+    apply_rules(step, chain, log=log)
+    assert [[op.writes[0] for op in firing.made] for firing in log.firings] == [["b"], ["g"], ["d"], ["h"]]
 
 
 def test_a_rule_fires_once_on_the_same_ops():
@@ -284,7 +391,13 @@ def again(match, p, q, before, after, rs, two):
     if two.attrs["phase"] != "backward" or "again" in q.name:
         return None
     copy = match.new_tensor("again", like=q, role="workspace")
-    return Rewrite([Keep("one"), Line(make_op("relu.forward", [p], [copy])), Line(Op(two.name, _names(before, copy, after), _names(rs), dict(two.attrs)), at="two")])
+    return Rewrite(
+        [
+            Keep("one"),
+            Line(make_op("relu.forward", [p], [copy])),
+            Line(Op(two.name, _names(before, copy, after), _names(rs), dict(two.attrs)), at="two"),
+        ]
+    )
 
 
 @rule(op("relu.forward", ["p"], ["q"], label="one"), op("relu.forward", ["p"], ["r"], label="two"))
