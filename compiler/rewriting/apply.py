@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import ChainMap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -109,7 +110,7 @@ def _placed(match: Match, rewrite: Rewrite, declared: dict[str, Tensor]) -> Draf
     problem: Exception | None = None
     for draft in drafts(match, rewrite):
         try:
-            Check(match, draft, {**match.rewriter.tensors, **declared} if declared else match.rewriter.tensors).run()
+            Check(match, draft, ChainMap(declared, match.rewriter.tensors)).run()
         except (MisplacedError, DroppedError) as error:
             problem = problem or error
             continue

@@ -31,6 +31,7 @@ class Rewriter:
         self._ends: dict[Place, Place] = {}
         self._attrs: Mapping[str, Value] = program.attrs
         self._reserved: set[str] = set()
+        self._numbers: dict[str, int] = {}
         self._edited = False
         for op in program.ops:
             self._enter(None, op)
@@ -129,10 +130,12 @@ class Rewriter:
 
     def fresh_name(self, base: str) -> str:
         """A tensor name that is not in use: ``base``, or ``base`` with a number. It is not given out again."""
-        name, number = base, 1
+        number = self._numbers.get(base, 0) + 1
+        name = base if number == 1 else f"{base}.{number}"
         while name in self.tensors or name in self._reserved:
             number += 1
             name = f"{base}.{number}"
+        self._numbers[base] = number
         self._reserved.add(name)
         return name
 
