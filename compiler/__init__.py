@@ -15,16 +15,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from g10c.compiler.driver import CompileOptions, compile, find_machine, load, simulate  # noqa: A004 - the API's verb
     from g10c.compiler.pass_base import Pass, PassContext, option, required_option
+    from g10c.compiler.protocols import CopyPolicy, CopyRules, Policy
     from g10c.compiler.rewriting.pattern import Capture, OneOf, PatternError, op
     from g10c.compiler.rewriting.rewriter import Rewriter
     from g10c.compiler.rewriting.rule import Captured, Keep, Line, Match, Rewrite, Rule, RuleSet, make_op, rule
     from g10c.compiler.rules.functions import rule_function
+    from g10c.compiler.rules.reader import load_rules
     from g10c.ir.program import Op, Program, Role, Tensor, directive
 
 _HOMES = {
     "Capture": "compiler.rewriting.pattern",
     "Captured": "compiler.rewriting.rule",
     "CompileOptions": "compiler.driver",
+    "CopyPolicy": "compiler.protocols",
+    "CopyRules": "compiler.protocols",
     "Keep": "compiler.rewriting.rule",
     "Line": "compiler.rewriting.rule",
     "Match": "compiler.rewriting.rule",
@@ -33,6 +37,7 @@ _HOMES = {
     "Pass": "compiler.pass_base",
     "PassContext": "compiler.pass_base",
     "PatternError": "compiler.rewriting.pattern",
+    "Policy": "compiler.protocols",
     "Program": "ir.program",
     "Rewrite": "compiler.rewriting.rule",
     "Rewriter": "compiler.rewriting.rewriter",
@@ -44,6 +49,7 @@ _HOMES = {
     "directive": "ir.program",
     "find_machine": "compiler.driver",
     "load": "compiler.driver",
+    "load_rules": "compiler.rules.reader",
     "make_op": "compiler.rewriting.rule",
     "op": "compiler.rewriting.pattern",
     "option": "compiler.pass_base",
@@ -57,6 +63,8 @@ __all__ = [
     "Capture",
     "Captured",
     "CompileOptions",
+    "CopyPolicy",
+    "CopyRules",
     "Keep",
     "Line",
     "Match",
@@ -65,6 +73,7 @@ __all__ = [
     "Pass",
     "PassContext",
     "PatternError",
+    "Policy",
     "Program",
     "Rewrite",
     "Rewriter",
@@ -76,6 +85,7 @@ __all__ = [
     "directive",
     "find_machine",
     "load",
+    "load_rules",
     "make_op",
     "op",
     "option",

@@ -89,9 +89,10 @@ def find_machine(machine: str | Path | Machine | None = None, settings: Iterable
 
 
 def pass_registry(files: Sequence[str | Path] = ()) -> Registry[type[Pass]]:
-    """Passes of the installed packages, and of the Python files given, which may also hold functions for rules."""
+    """Passes of the installed packages, and of the Python files given, which may also hold policies and functions for rules."""
     from g10c.compiler.pass_base import Pass as PassType
     from g10c.compiler.pass_check import check_entry, check_file_pass
+    from g10c.compiler.policies import policies_of
     from g10c.compiler.rules.functions import rule_functions_of
 
     installed = registry("g10c.passes")
@@ -103,9 +104,9 @@ def pass_registry(files: Sequence[str | Path] = ()) -> Registry[type[Pass]]:
         module = load_python_file(str(file))
         own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
         passes = [value for value in own if issubclass(value, PassType) and "name" in vars(value)]
-        if not passes and not rule_functions_of(module):
+        if not passes and not rule_functions_of(module) and not policies_of(file):
             hint = "a pass is a dataclass derived from g10c.compiler.Pass with a class attribute `name`"
-            raise InputError.at(f"{file}: defines no pass and no rule function", None, hint)
+            raise InputError.at(f"{file}: defines no pass, no policy and no rule function", None, hint)
         for value in passes:
             check_file_pass(value, file)
             found.add(value.name, value, f"file {file}")
@@ -117,7 +118,7 @@ class CompileOptions:
     """How to run a pipeline, beyond what it is."""
 
     load: Sequence[str | Path] = ()
-    """Python files that define passes."""
+    """Python files that define passes, policies or functions for rules."""
     observers: Sequence[Observer] = ()
     """Are told what the pipeline does."""
     verify: bool = True
@@ -152,9 +153,10 @@ def compile(  # noqa: A001 - the verb of this field; callers use it through the 
     target = machine_for(loaded, machine, settings)
     context = PassContext(
         target,
-        find_evaluator=find_evaluator,
+        find_evaluator=lambda: find_evaluator(options.load),
         find_rule_functions=lambda: _rule_functions(options.load),
         rewrite_log=options.rewrite_log,
+        load=tuple(options.load),
     )
     program = _run(program, pipeline, context, options)
     notes = [*context.notes, *kernel_time_notes(program, target)]
@@ -228,15 +230,17 @@ class SimulatorEvaluator:
     """The simulator as an evaluator for passes."""
 
     backend: Backend
+    load: Sequence[str | Path] = ()
+    """Python files that define policies."""
 
     def evaluate(self, program: Program, machine: Machine) -> SimResult:
         """Simulate with the backend's defaults."""
-        return self.backend.run(program, machine, {})
+        return self.backend.run(program, machine, {"load": self.load} if self.load else {})
 
 
-def find_evaluator() -> Evaluator:
-    """The evaluator that passes ask: the simulator found through the registry."""
-    return SimulatorEvaluator(find_backend("sim"))
+def find_evaluator(files: Sequence[str | Path] = ()) -> Evaluator:
+    """The evaluator that passes ask: the simulator found through the registry. ``files`` are Python files that define policies."""
+    return SimulatorEvaluator(find_backend("sim"), tuple(files))
 
 
 def simulate(
@@ -248,7 +252,7 @@ def simulate(
     """Execute a model or plan and return its timing.
 
     A plan runs on its own machine unless another is given (the result's notes say so). ``options``: ``ideal`` (unlimited
-    memory), ``steps`` (simulated; the last is reported), ``timeline`` (keep copies and memory samples).
+    memory), ``steps`` (simulated; the last is reported), ``timeline`` (keep copies and memory samples), ``load`` (Python files with policies).
     Raises :class:`~g10c.ir.errors.InfeasibleError` with the reason where it cannot run.
     """
     import dataclasses

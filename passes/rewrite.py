@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class RewritePass(Pass):
     """Applies the rules of a file until none fits.
 
-    Each rule is a pattern of ops, conditions, and what a match becomes; `g10c rules` lists the files that come with packages. What a rule
-    computes is not changed: a rewrite that would lose a value which is still read is refused.
+    Each rule is a pattern of ops, conditions, and what a match becomes; `g10c rules` lists the files that come with packages. A rewrite
+    that would lose a value which is still read is refused.
     """
 
     name = "rewrite"

@@ -32,7 +32,7 @@ def _parser() -> Parser:
         default=[],
         help="passes in order, quoted: 'vitality,migrate{solver=greedy}'",
     )
-    parser.add_argument("--load", metavar="FILE.py", action="append", default=[], help="a Python file that defines passes")
+    parser.add_argument("--load", metavar="FILE.py", action="append", default=[], help="a Python file that defines passes or policies")
     parser.add_argument("--emit", metavar="FILE", help="write the plan as JSON ('-': to stdout)")
     parser.add_argument("-o", dest="output", metavar="FILE", help="write the program as .ir text ('-': to stdout)")
     parser.add_argument(

@@ -14,6 +14,7 @@ def run(argv: Sequence[str]) -> int:
     parser = Parser("sim", "Simulate one training step of a plan or a model, and print its timing.")
     parser.add_argument("model", metavar="PLAN_OR_MODEL", help="a plan.json, an .ir file, or the name of a bundled model")
     add_machine_arguments(parser, f"the plan's own, or {DEFAULT_MACHINE}")
+    parser.add_argument("--load", metavar="FILE.py", action="append", default=[], help="a Python file that defines the policy of the plan")
     parser.add_argument("--ideal", action="store_true", help="unlimited GPU memory")
     parser.add_argument("--steps", type=int, metavar="N", help="steps to simulate; the last is reported (default: 2)")
     parser.add_argument("--json", metavar="FILE", help="write the result as JSON ('-': to stdout)")
@@ -27,6 +28,8 @@ def run(argv: Sequence[str]) -> int:
     options: dict[str, object] = {"ideal": arguments.ideal, "timeline": arguments.chrome_trace is not None}
     if arguments.steps is not None:
         options["steps"] = arguments.steps
+    if arguments.load:
+        options["load"] = arguments.load
     loaded = load(arguments.model)
     result = simulate(loaded, arguments.machine, arguments.settings, options)
     backend = find_backend("sim")

@@ -59,7 +59,7 @@ def fire(rule: Rule, match: Match) -> Firing | Refusal:
         if rewrite is None:
             return Refusal("its function leaves this match alone")
         declared = _declared(match, rewrite)
-        draft = _placed(match, rewrite, declared)
+        draft = _placed(rule, match, rewrite, declared)
     except MisplacedError as error:
         return Refusal("the ops can be brought together", str(error))
     except PatternError as error:
@@ -105,12 +105,12 @@ def _check_form(op: Op, rewriter: Rewriter, declared: dict[str, Tensor]) -> None
                 )
 
 
-def _placed(match: Match, rewrite: Rewrite, declared: dict[str, Tensor]) -> Draft:
+def _placed(rule: Rule, match: Match, rewrite: Rewrite, declared: dict[str, Tensor]) -> Draft:
     """The first draft that is right. Where none is, the first one's problem is the problem."""
     problem: Exception | None = None
     for draft in drafts(match, rewrite):
         try:
-            Check(match, draft, ChainMap(declared, match.rewriter.tensors)).run()
+            Check(match, draft, ChainMap(declared, match.rewriter.tensors), rule.changes_values).run()
         except (MisplacedError, DroppedError) as error:
             problem = problem or error
             continue

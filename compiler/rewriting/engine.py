@@ -19,7 +19,7 @@ from g10c.compiler.rewriting.apply import Firing, Refusal, RuleError, fire
 from g10c.compiler.rewriting.rewriter import Rewriter
 from g10c.compiler.rewriting.rule import Condition, Match, Rule, RuleSet
 from g10c.compiler.rewriting.sequence import Place, order_of
-from g10c.ir.errors import Diagnostic
+from g10c.ir.errors import Diagnostic, G10cError
 
 if TYPE_CHECKING:
     from g10c.compiler.rewriting.log import RewriteLog
@@ -127,7 +127,7 @@ class _Engine:
             return None
         failed = next(_failing(rule, match), None)
         if failed is not None:
-            if self.log is not None and not any(_failing(rule, match, failed)):
+            if self.log is not None and _others_hold(rule, match, failed):
                 self.log.near_miss(rule, match, _refusal(failed, match))
             return None
         outcome = fire(rule, match)
@@ -166,6 +166,14 @@ class _Engine:
 def _failing(rule: Rule, match: Match, but: Condition | None = None) -> Iterator[Condition]:
     """The conditions that do not hold, one after the other."""
     return (condition for condition in rule.conditions if condition is not but and not condition.holds(match))
+
+
+def _others_hold(rule: Rule, match: Match, failed: Condition) -> bool:
+    """Whether all conditions but one hold. Those behind it may count on it: one that cannot be evaluated does not hold."""
+    try:
+        return not any(_failing(rule, match, failed))
+    except G10cError:
+        return False
 
 
 def _refusal(condition: Condition, match: Match) -> Refusal:

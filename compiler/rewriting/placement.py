@@ -112,10 +112,13 @@ def _inheriting(op: Op, replaced: Op) -> Op:
 
 
 class Check:
-    """Whether a draft leaves every value where it is read."""
+    """Whether a draft leaves every value where it is read.
 
-    def __init__(self, match: Match, draft: Draft, declared: Mapping[str, Tensor]) -> None:
-        self.match, self.draft, self.declared = match, draft, declared
+    A rule that changes values on purpose may take an update of a persistent tensor out: the next step finds the value before it.
+    """
+
+    def __init__(self, match: Match, draft: Draft, declared: Mapping[str, Tensor], changes_values: bool = False) -> None:
+        self.match, self.draft, self.declared, self.changes_values = match, draft, declared, changes_values
         self.flow: Dataflow = match.rewriter.flow
         self.matched = set(match.places)
         self.made: dict[str, list[Item]] = {}
@@ -250,10 +253,12 @@ class Check:
         if expected is found:
             return
         if isinstance(expected, Place) and expected in self.matched:
+            if self.changes_values:
+                return
             raise DroppedError(
                 f"the rewrite takes out the last write of the {tensor.role} %{name}, which the next step reads",
                 None,
-                "write it in the rewrite",
+                "write it in the rewrite, or say in its heading that the rule changes values",
             )
         if last is None and isinstance(found, Item):
             return  # an update that was not there before is meant

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from g10c.compiler.rules.kinds import QUANTITIES, UNSURE, Kind, Valued, exact
+from g10c.compiler.rules.kinds import DIMENSIONS, QUANTITIES, UNSURE, Kind, Valued, exact
 from g10c.compiler.rules.typed import EvaluationError, Typed, as_valued, broken, expect
 from g10c.ir.source import Span
 
+_OF_DIMENSIONS = {powers: kind for kind, powers in DIMENSIONS.items()}
 Mistake = tuple[str, int, str]
 """A message, which operand is to blame, and a hint."""
 
@@ -23,11 +24,8 @@ def kind_of_result(sign: str, left: Kind, right: Kind) -> Kind | None:
         return None
     if sign in "+-":
         return left if left is right else None
-    if right is Kind.NUMBER:
-        return left
-    if sign == "*":
-        return right if left is Kind.NUMBER else None
-    return Kind.NUMBER if left is right else None
+    (times, sizes), (more_times, more_sizes), factor = DIMENSIONS[left], DIMENSIONS[right], 1 if sign == "*" else -1
+    return _OF_DIMENSIONS.get((times + factor * more_times, sizes + factor * more_sizes))
 
 
 def _divide(left: Any, right: Any) -> Any:
@@ -46,6 +44,10 @@ _CANNOT = {
 
 def mistake(sign: str, left: Typed, right: Typed) -> Mistake:
     """Why two operands do not go together."""
+    if sign == "+" and Kind.TEXT in (left.kind, right.kind) and {left.kind, right.kind} <= QUANTITIES | {Kind.TEXT}:
+        other = 1 if left.kind is Kind.TEXT else 0
+        text = (left, right)[other].span.text
+        return f"cannot add {right.kind} to {left.kind}", other, f"text joins text: text({text})"
     for number, operand in enumerate((left, right)):
         if operand.kind not in QUANTITIES | UNSURE and not (sign == "+" and operand.kind is Kind.TEXT):
             return f"cannot calculate with {operand.kind}", number, value_hint(operand)
@@ -60,6 +62,8 @@ def unit_hint(operand: Typed, wanted: Kind) -> str:
             return f"write {text}ns, {text}us or {text}ms"
         if wanted is Kind.SIZE:
             return f"write {text}B, {text}KiB or {text}MiB"
+        if wanted is Kind.BANDWIDTH:
+            return f"write {text}GB/s"
     elif operand.kind is Kind.NUMBER and wanted in (Kind.TIME, Kind.SIZE):
         return f"{wanted} has a unit: multiply by {'1us' if wanted is Kind.TIME else '1B'}"
     return ""

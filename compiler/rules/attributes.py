@@ -8,7 +8,7 @@ from typing import Any
 
 from g10c.compiler.rules.arithmetic import unit_hint, value_hint
 from g10c.compiler.rules.expressions import Expressions
-from g10c.compiler.rules.kinds import PLAIN, Kind, Valued, kind_of_attribute, round_half_up, show, valued
+from g10c.compiler.rules.kinds import PLAIN, Kind, kind_of_attribute, round_half_up, show, valued_or_none
 from g10c.compiler.rules.scope import attribute_keys, attribute_of
 from g10c.compiler.rules.tree import Atom, Attribute
 from g10c.compiler.rules.typed import EvaluationError, Typed, as_valued
@@ -92,31 +92,27 @@ def attribute_value(kind: Kind, value: Any, decl: AttrDecl | None, what: str, sp
     """A value as an attribute holds it: times and sizes whole, a half going up. Raises :class:`EvaluationError` where it has no room."""
     match kind:
         case Kind.TIME:
-            return Time(_whole(kind, value, what, span, least=0))
+            return Time(_whole(kind, value, what, span))
         case Kind.SIZE:
-            return Size(_whole(kind, value, what, span, least=0))
+            return Size(_whole(kind, value, what, span))
         case Kind.NUMBER if decl is not None and decl.type is int:
-            return _whole(kind, value, what, span, least=0)
+            return _whole(kind, value, what, span)
         case Kind.NUMBER:
             return _number(value, what, span)
         case Kind.TEXT:
             return _text(value, decl, what, span)
         case Kind.SHAPE:
-            items = [valued(item) or Valued(Kind.NONE, None) for item in value]
+            items = [valued_or_none(item) for item in value]
             return tuple([attribute_value(item.kind, item.value, None, what, span) for item in items])
         case Kind.RANGE if value.start < 0:
             raise EvaluationError(f"{what} would be {value}", span, "a range begins at 0 or later")
     return value  # type: ignore[no-any-return]  # a bool or a range
 
 
-def _whole(kind: Kind, value: Any, what: str, span: Span, least: int) -> int:
+def _whole(kind: Kind, value: Any, what: str, span: Span) -> int:
     number = round_half_up(Fraction(value) if isinstance(value, float) else value)
-    if number < least:
-        hint = (
-            "max(..., 0) keeps it from getting there"
-            if kind is Kind.NUMBER
-            else f"max(..., 0{'ns' if kind is Kind.TIME else 'B'}) keeps it"
-        )
+    if number < 0:
+        hint = {Kind.TIME: "a time is 0ns or more", Kind.SIZE: "a size is 0B or more"}.get(kind, "it is 0 or more")
         raise EvaluationError(f"{what} would be negative: {show(kind, number)}", span, hint)
     if number >= INTEGER_LIMIT:
         raise EvaluationError(f"{what} would not be below 2^63: {show(kind, number)}", span)

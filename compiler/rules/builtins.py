@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from g10c.compiler.rules.kinds import PLAIN, Kind
+from g10c.compiler.rules.kinds import QUANTITIES, VALUES, Kind
 from g10c.compiler.rules.typed import Typed
 from g10c.ir.errors import Diagnostic
 from g10c.ir.source import Span
@@ -33,7 +33,7 @@ Kinds = frozenset[Kind]
 @dataclass(frozen=True, slots=True)
 class Builtin:
     """One function. ``takes`` are the kinds of each argument; the last may come again where there are ``more``; those behind
-    ``least`` may be left out.
+    ``least`` may be left out. A word for argument ``key`` is the key of an attribute.
     """
 
     usage: str
@@ -42,6 +42,7 @@ class Builtin:
     make: Callable[[CallSite], Typed]
     least: int = -1
     more: bool = False
+    key: int = -1
 
     @property
     def name(self) -> str:
@@ -58,6 +59,10 @@ class Builtin:
         """What argument ``number`` can be."""
         return self.takes[min(number, len(self.takes) - 1)]
 
+    def accepts(self, number: int, kind: Kind) -> bool:
+        """Whether argument ``number`` can be of a kind; one that is known when it runs is neither a tensor nor an op."""
+        return kind in self.kinds(number) or (kind is Kind.UNKNOWN and not self.kinds(number).isdisjoint(VALUES))
+
 
 def kinds(*members: Kind) -> Kinds:
     """A set of kinds."""
@@ -68,10 +73,11 @@ TENSOR = kinds(Kind.TENSOR)
 TENSORS = kinds(Kind.TENSOR, Kind.TENSORS)
 OP = kinds(Kind.OP)
 NUMBER = kinds(Kind.NUMBER)
-QUANTITY = kinds(Kind.NUMBER, Kind.TIME, Kind.SIZE)
+WHOLE = kinds(Kind.NUMBER, Kind.TIME, Kind.SIZE)
+QUANTITY = QUANTITIES
 TEXT = kinds(Kind.TEXT)
 TRUTH = kinds(Kind.BOOL)
-ANYTHING = PLAIN | {Kind.NONE}
+ANYTHING = VALUES | {Kind.NONE}
 
 
 def table() -> dict[str, Builtin]:

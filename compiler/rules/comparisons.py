@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from g10c.compiler.rules.arithmetic import Mistake, unit_hint, value_hint
-from g10c.compiler.rules.kinds import PLAIN, QUANTITIES, Kind, exact
+from g10c.compiler.rules.kinds import QUANTITIES, VALUES, Kind, exact
 from g10c.compiler.rules.typed import EvaluationError, Typed, as_valued, broken, expect
 from g10c.ir.errors import near_hint
 from g10c.ir.source import Span
@@ -48,7 +48,7 @@ def _order_mistake(sign: str, left: Typed, right: Typed) -> Mistake | None:
 def equality_mistake(left: Typed, right: Typed) -> Mistake | None:
     """Why two values can never be equal."""
     for number, operand in enumerate((left, right)):
-        if operand.kind not in PLAIN and operand.kind not in (Kind.UNKNOWN, Kind.NONE):
+        if operand.kind not in VALUES and operand.kind not in (Kind.UNKNOWN, Kind.NONE):
             return f"cannot compare {operand.kind}", number, value_hint(operand)
     if Kind.UNKNOWN in (left.kind, right.kind):
         return None
@@ -78,7 +78,7 @@ def _late(sign: str, left: Typed, right: Typed, span: Span) -> Callable[[Any], b
     """The comparison where a kind is known only when it runs."""
     one, other = as_valued(left), as_valued(right)
     function = ORDERS.get(sign) or EQUALITIES[sign]
-    allowed = QUANTITIES if sign in ORDERS else PLAIN
+    allowed = QUANTITIES if sign in ORDERS else VALUES
 
     def run(match: Any) -> bool:
         (left_kind, a), (right_kind, b) = one(match), other(match)

@@ -9,7 +9,8 @@ from g10c.compiler.rewriting.rule import Condition
 from g10c.compiler.rules.comparisons import EQUALITIES, ORDERS, condition_hint
 from g10c.compiler.rules.expressions import Expressions
 from g10c.compiler.rules.failures import guarded
-from g10c.compiler.rules.kinds import PLAIN, UNSURE, Kind, show
+from g10c.compiler.rules.kinds import UNSURE, VALUES, Kind, show
+from g10c.compiler.rules.lines import without_comments
 from g10c.compiler.rules.tree import Atom, Call, Expression, Operation, RuleText
 from g10c.compiler.rules.typed import EvaluationError, as_valued, expect
 
@@ -27,7 +28,7 @@ def compile_conditions(rule: RuleText, expressions: Expressions) -> Iterator[Con
                 hint = expressions.word_hint(typed) or condition_hint(typed)
                 expressions.tell(f"a condition is true or false, found {typed.kind}", part.span, hint)
             run = expect(typed, (Kind.BOOL,), "a condition, true or false")
-            yield Condition(" ".join(part.span.text.split()), guarded(name, run), part.span, _finder(part, expressions))
+            yield Condition(_text(part), guarded(name, run), part.span, _finder(part, expressions))
 
 
 def _conjuncts(node: Expression) -> Iterator[Expression]:
@@ -65,10 +66,15 @@ def _asked(node: Expression) -> Iterator[Expression]:
 def _found(node: Expression, compiler: Expressions, match: Match) -> str:
     typed = compiler.compile(node)
     named = isinstance(node, Atom) and node.text in compiler.lets
-    if (typed.constant and not named) or typed.kind not in PLAIN | {Kind.UNKNOWN}:
+    if (typed.constant and not named) or typed.kind not in VALUES | {Kind.UNKNOWN}:
         return ""
     try:
         kind, value = as_valued(typed)(match)
     except EvaluationError as error:
         return error.message
-    return f"{' '.join(node.span.text.split())} = {show(kind, value)}"
+    return f"{_text(node)} = {show(kind, value)}"
+
+
+def _text(node: Expression) -> str:
+    """The text of an expression in one line."""
+    return " ".join(without_comments(node.span.text).split())

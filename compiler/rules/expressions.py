@@ -10,7 +10,7 @@ from g10c.compiler.rules.arithmetic import Mistake, calculate, negate
 from g10c.compiler.rules.builtins import Builtin, CallSite, table
 from g10c.compiler.rules.comparisons import EQUALITIES, ORDERS, compare, logic, membership
 from g10c.compiler.rules.functions import HOW
-from g10c.compiler.rules.kinds import PLAIN, UNSURE, Kind, round_half_up, valued
+from g10c.compiler.rules.kinds import PLAIN, UNSURE, Kind, round_half_up, valued_or_none
 from g10c.compiler.rules.literals import read_number, read_string
 from g10c.compiler.rules.scope import Scope
 from g10c.compiler.rules.tree import Atom, Call, Expression, Operation
@@ -99,7 +99,7 @@ class Expressions:
             return self._missing(atom)
         name = found.inner
         if found.kind is Kind.UNKNOWN:
-            return Typed(Kind.UNKNOWN, lambda match: valued(match.bindings.attrs[name]), atom.span)
+            return Typed(Kind.UNKNOWN, lambda match: valued_or_none(match.bindings.attrs[name]), atom.span)
         return Typed(found.kind, lambda match: match.bindings.attrs[name], atom.span, words=found.words)
 
     def _label(self, atom: Atom) -> Typed:
@@ -140,7 +140,7 @@ class Expressions:
         message, number, hint = found
         blamed = operands[number]
         near = next(filter(None, map(self.word_hint, operands)), "")
-        if blamed.bare and blamed.kind is Kind.TEXT and not message.startswith(("cannot compare", operands[1 - number].span.text)):
+        if blamed.bare and message.startswith(("cannot order", "cannot calculate")):
             hint = f"{blamed.span.text} is only a word here; a constant is defined with let: let {blamed.span.text} = 1MiB"
         self.tell(message, blamed.span, near or hint)
         return broken(span)
@@ -188,8 +188,9 @@ class Expressions:
         return Typed(Kind.RANGE, lambda match: Range(form(round_half_up(start(match))), form(round_half_up(end_(match)))), span)
 
     def _call(self, node: Call) -> Typed:
-        name, arguments = node.function.text, [self.compile(argument) for argument in node.arguments]
+        name = node.function.text
         builtin, helper = self._builtins.get(name), self.helpers.get(name)
+        arguments = [self._argument(builtin, number, argument) for number, argument in enumerate(node.arguments)]
         if builtin is not None:
             return self._builtin_call(node, builtin, arguments)
         if helper is None:
@@ -204,6 +205,12 @@ class Expressions:
             return broken(node.span)
         return Typed(Kind.UNKNOWN, helpers.call(name, helper, node.arguments, arguments, self.scope, node.span), node.span)
 
+    def _argument(self, builtin: Builtin | None, number: int, node: Expression) -> Typed:
+        """An argument; one that is a key means itself, whatever constants there are."""
+        if builtin is not None and number == builtin.key and isinstance(node, Atom) and node.type == "WORD":
+            return constant(Kind.TEXT, Ident(node.text), node.span, bare=True)
+        return self.compile(node)
+
     def _builtin_call(self, node: Call, builtin: Builtin, arguments: list[Typed]) -> Typed:
         least, most = builtin.counts
         if len(arguments) < least or (most is not None and len(arguments) > most):
@@ -213,7 +220,7 @@ class Expressions:
             return self.tell(message, node.span, f"{builtin.usage}: {builtin.doc}")
         fine = True
         for number, argument in enumerate(arguments):
-            if argument.kind not in builtin.kinds(number) | UNSURE:
+            if argument.kind is not Kind.BROKEN and not builtin.accepts(number, argument.kind):
                 message = f"{builtin.name} takes {any_of(builtin.kinds(number))} here, found {argument.kind}"
                 self.tell(message, argument.span, self._argument_hint(builtin, argument))
                 fine = False

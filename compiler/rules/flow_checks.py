@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from g10c.compiler.rewriting.placement import INHERITED
 from g10c.compiler.rules.scope import Scope
 from g10c.compiler.rules.tree import Action, Atom, KeepLine, NothingLine, OpLine, PatternLine, RuleText, TensorLine, UseLine
 from g10c.ir.errors import Diagnostic
@@ -130,4 +131,6 @@ def _equal(line: OpLine, matched: PatternLine) -> bool:
     if not same or texts != before or any("_" in text[:1] for side in texts for text in side):
         return False
     wanted = {item.key.text: [one.span.text for one in item.alternatives] for item in matched.wanted}
-    return all(wanted.get(attribute.key.text) == [attribute.value.span.text] for attribute in line.attributes)
+    given = {attribute.key.text: [attribute.value.span.text] for attribute in line.attributes}
+    stays = wanted.keys() if line.maker.type == "LABEL" else INHERITED
+    return all(wanted.get(key) == value for key, value in given.items()) and all(key in given or key in stays for key in wanted)

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from g10c.compiler.rules.kinds import Kind, Valued, exact, round_half_up, valued
+from g10c.compiler.rules.kinds import QUANTITIES, Kind, Valued, exact, round_half_up, valued
 from g10c.compiler.rules.tree import Atom, Expression
 from g10c.compiler.rules.typed import EvaluationError, Typed, as_valued
 from g10c.ir.values import Size, Time
@@ -76,7 +76,7 @@ def _plain(value: Valued) -> Any:
             return Time(round_half_up(exact(value.value)))
         case Kind.SIZE:
             return Size(round_half_up(exact(value.value)))
-        case Kind.NUMBER:
+        case kind if kind in QUANTITIES:
             return int(value.value) if value.value == int(value.value) else float(value.value)
     return value.value
 

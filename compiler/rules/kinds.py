@@ -19,6 +19,10 @@ class Kind(StrEnum):
     NUMBER = "a number"
     TIME = "a time"
     SIZE = "a size"
+    BANDWIDTH = "a bandwidth"
+    """Bytes per ns; with it, and the two below, times and sizes are multiplied and divided in any order."""
+    SLOWNESS = "a time per byte"
+    VOLUME = "a time times a size"
     TEXT = "text"
     BOOL = "true or false"
     SHAPE = "a shape"
@@ -33,9 +37,20 @@ class Kind(StrEnum):
     """A mistake that has been told."""
 
 
-QUANTITIES = frozenset({Kind.NUMBER, Kind.TIME, Kind.SIZE})
-PLAIN = frozenset({*QUANTITIES, Kind.TEXT, Kind.BOOL, Kind.SHAPE, Kind.RANGE})
+DIMENSIONS: dict[Kind, tuple[int, int]] = {
+    Kind.NUMBER: (0, 0),
+    Kind.TIME: (1, 0),
+    Kind.SIZE: (0, 1),
+    Kind.BANDWIDTH: (-1, 1),
+    Kind.SLOWNESS: (1, -1),
+    Kind.VOLUME: (1, 1),
+}
+"""Quantities: powers of time and of size."""
+QUANTITIES = frozenset(DIMENSIONS)
+DERIVED = frozenset({Kind.BANDWIDTH, Kind.SLOWNESS, Kind.VOLUME})
+PLAIN = frozenset({*QUANTITIES, Kind.TEXT, Kind.BOOL, Kind.SHAPE, Kind.RANGE}) - DERIVED
 """Kinds of values that attributes have."""
+VALUES = PLAIN | DERIVED
 UNSURE = frozenset({Kind.UNKNOWN, Kind.BROKEN})
 
 _OF_TYPE: dict[type, Kind] = {
@@ -70,6 +85,11 @@ def valued(value: object) -> Valued | None:
     return Valued(kind, value)
 
 
+def valued_or_none(value: object) -> Valued:
+    """A value with its kind; what has none counts as none."""
+    return valued(value) or Valued(Kind.NONE, None)
+
+
 def kind_of_attribute(decl: AttrDecl) -> Kind:
     """The kind of a declared attribute."""
     return _OF_TYPE[decl.type]
@@ -94,6 +114,10 @@ def show(kind: Kind, value: Any) -> str:
             whole = round_half_up(exact(value))
             text = format_time(whole) if kind is Kind.TIME else format_size(whole)
             return text if whole == value else f"about {text}"
+        case Kind.BANDWIDTH:
+            return f"{float(value):.6g}GB/s"
+        case Kind.SLOWNESS | Kind.VOLUME:
+            return f"{float(value):.6g}{'ns/B' if kind is Kind.SLOWNESS else 'ns*B'}"
         case Kind.BOOL:
             return "true" if value else "false"
         case Kind.TEXT:

@@ -8,13 +8,17 @@ from typing import NamedTuple
 
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|#[^\n]*')
 _BRACKET = re.compile(r'"(?:[^"\\\n]|\\.)*"|[()\[\]{}]')
-_OPEN = re.compile(r"[ \t]*(?:and|or)\b")
-_GOES_ON = re.compile(r"\b(?:and|or)[ \t]*\Z")
+_OPEN = re.compile(r"[ \t]*(?:(?:and|or)\b|[{|])")
+_GOES_ON = re.compile(r"(?:\b(?:and|or)|\|)[ \t]*\Z")
 STARTS = re.compile(
     r"[ \t]*(?:(?:let|program|rule|match|where|rewrite)\b(?![ \t]*=)|keep[ \t]+@|(?:new|change|use)[ \t]+%"
     r"|@[\w.]+[ \t]*:|[%_][\w., \t%]*=(?!=))"
 )
 """What only stands at the start of a line: a bracket that is open before it has been forgotten."""
+
+
+MOST_LINES = 200
+"""Lines of the file that one line of it may go on for: more is a bracket that has been forgotten."""
 
 
 class Line(NamedTuple):
@@ -52,7 +56,7 @@ def _extent(text: str, physical: list[tuple[int, int]], first: int) -> tuple[int
     open_at: list[tuple[int, int]] = []
     for number in range(first, len(physical)):
         start, end = physical[number]
-        if number > first and open_at and STARTS.match(text, start, end):
+        if open_at and ((number > first and STARTS.match(text, start, end)) or number - first >= MOST_LINES):
             return _unclosed(open_at, number - 1)
         for match in _BRACKET.finditer(text, start, end):
             if match[0] in "([{":

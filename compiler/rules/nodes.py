@@ -29,11 +29,24 @@ if TYPE_CHECKING:
     from lark import Token, Tree
 
 
+MAX_NESTING = 100
+"""Operators inside operators: far more than a rule needs, far less than Python's own limit on recursion."""
+
+
+class TooDeepError(Exception):
+    """An expression is nested more than :data:`MAX_NESTING` deep."""
+
+    def __init__(self, span: Span) -> None:
+        super().__init__()
+        self.span = span
+
+
 class NodeReader:
-    """Reads the trees of one line that stands at ``base``."""
+    """Reads the trees of one line that stands at ``base``. Raises :class:`TooDeepError`."""
 
     def __init__(self, source: Source, base: int) -> None:
         self._source, self._base = source, base
+        self._depth = 0
         self._readers: dict[str, Callable[[Tree[Token]], Any]] = {
             "let": lambda tree: Let(self._atom(tree.children[0]), self._expression(tree.children[1]), self._span(tree)),
             "program": lambda tree: ProgramLine(self._attributes(tree), self._span(tree)),
@@ -64,6 +77,14 @@ class NodeReader:
 
     def _expression(self, node: Token | Tree[Token]) -> Expression:
         tree = cast("Tree[Token]", node)
+        self._depth += 1
+        if self._depth > MAX_NESTING:
+            raise TooDeepError(self._span(tree))
+        found = self._expression_of(tree)
+        self._depth -= 1
+        return found
+
+    def _expression_of(self, tree: Tree[Token]) -> Expression:
         children = tree.children
         match tree.data:
             case "atom":

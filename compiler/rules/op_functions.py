@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from g10c.compiler.rules.builtins import ANYTHING, OP, TEXT, Builtin, CallSite, kinds
-from g10c.compiler.rules.kinds import Kind, Valued, valued
+from g10c.compiler.rules.kinds import Kind, Valued, valued_or_none
 from g10c.compiler.rules.scope import attribute_keys, kind_and_words
-from g10c.compiler.rules.typed import Run, Typed, as_valued, broken
+from g10c.compiler.rules.typed import Run, Typed, as_valued, broken, expect
 from g10c.ir.errors import Diagnostic, near_hint
-from g10c.ir.ops import PHASES, known_names
+from g10c.ir.ops import PHASES
 
 if TYPE_CHECKING:
     from g10c.compiler.rewriting.rule import Match
@@ -30,7 +30,7 @@ def _of_op(
 def _name(site: CallSite) -> Typed:
     find = site.first.run
     if site.first.kind is Kind.OP:
-        return Typed(Kind.TEXT, lambda match: find(match).name, site.span, words=tuple(known_names()))
+        return Typed(Kind.TEXT, lambda match: find(match).name, site.span, words=tuple(sorted(site.labels[0])))
     return Typed(Kind.TEXT, lambda match: find(match).tensor, site.span)
 
 
@@ -67,7 +67,7 @@ def _attr(site: CallSite) -> Typed:
         message = f"the default is {default.kind}, and {key!r} is {kind}"
         site.tell(Diagnostic(message, default.span, f"give {kind}"))
         return broken(site.span)
-    get = _constant_key(find, key) if key is not None else _computed_key(find, site.arguments[1].run)
+    get = _constant_key(find, key) if key is not None else _computed_key(find, expect(site.arguments[1], TEXT))
     if kind is Kind.UNKNOWN or (default is not None and default.kind is Kind.UNKNOWN):
         return Typed(Kind.UNKNOWN, _late(get, as_valued(default) if default is not None else None), site.span)
     if default is None or default.kind is Kind.NONE:
@@ -94,7 +94,7 @@ def _late(get: Run, default: Callable[[Any], Valued] | None) -> Callable[[Any], 
         value = get(match)
         if value is None and default is not None:
             return default(match)
-        return valued(value) or Valued(Kind.NONE, None)
+        return valued_or_none(value)
 
     return run
 
@@ -103,7 +103,7 @@ def _has(site: CallSite) -> Typed:
     find, key = site.first.run, _key(site)
     if key is not None:
         return Typed(Kind.BOOL, lambda match: key in find(match).attrs, site.span)
-    asked = site.arguments[1].run
+    asked = expect(site.arguments[1], TEXT)
     return Typed(Kind.BOOL, lambda match: str(asked(match)) in find(match).attrs, site.span)
 
 
@@ -128,7 +128,8 @@ OP_FUNCTIONS = (
         (OP, TEXT, ANYTHING),
         _attr,
         least=2,
+        key=1,
     ),
-    Builtin("has(@a, key)", "whether an op has an attribute", (OP, TEXT), _has),
+    Builtin("has(@a, key)", "whether an op has an attribute", (OP, TEXT), _has, key=1),
     Builtin("traffic(@a)", "bytes of all tensors that an op reads or writes, each once", (OP,), _traffic),
 )

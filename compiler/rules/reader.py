@@ -12,7 +12,7 @@ from g10c.compiler.rules.conditions import compile_conditions
 from g10c.compiler.rules.expressions import Expressions, Helpers
 from g10c.compiler.rules.failures import guarded
 from g10c.compiler.rules.flow_checks import check_rewrite
-from g10c.compiler.rules.kinds import PLAIN, Kind
+from g10c.compiler.rules.kinds import PLAIN, VALUES, Kind
 from g10c.compiler.rules.patterns import PatternReader
 from g10c.compiler.rules.rewrites import RewriteReader
 from g10c.compiler.rules.scope import Scope
@@ -86,7 +86,7 @@ class _FileReader:
                 self._tell(f"the constant {name!r} is defined twice; the first is in line {lines[name]}", line.name.span, "rename one")
                 continue
             lines[name] = line.span.line
-            value, changed = self._constants().value(line.value, PLAIN, "a value"), given.get(name)
+            value, changed = self._constants().value(line.value, VALUES, "a value"), given.get(name)
             if changed is not None and Kind.BROKEN not in (changed.kind, value.kind) and changed.kind is not value.kind:
                 self._tell(f"{name} is {value.kind}, and is set to {changed.kind}", changed.span, f"the file has {line.value.span.text}")
                 changed = None

@@ -56,6 +56,7 @@ class RewriteReader:
         self._expressions, self._rule = expressions, rule
         self._scope = expressions.scope
         self._news: dict[str, TensorLine] = {}
+        self._changed: dict[str, TensorLine] = {}
         self._found = RewriteBuilder([], [], [], [], program)
 
     def read(self) -> RewriteBuilder:
@@ -97,8 +98,12 @@ class RewriteReader:
         make = compile_tensor(self._expressions, line, self._news)
         if line.new:
             self._found.news.append((line.name.name, make))
-        else:
-            self._found.changes.append(make)
+            return
+        first = self._changed.setdefault(line.name.name, line)
+        if first is not line:
+            message = f"%{line.name.name} is changed twice; the first line is {first.span.line}"
+            self._expressions.tell(message, line.name.span, "put the changes into one line")
+        self._found.changes.append(make)
 
     def label(self, atom: Atom) -> LabelName | None:
         """What a label means; an unknown one is told."""
@@ -187,7 +192,8 @@ class RewriteReader:
             return lambda match, made: (made[name].name,)
         mistake = self._scope.missing(atom, self._news)
         if mistake is not None:
-            self._expressions.tell(mistake.message, atom.span, mistake.hint or f"make it: new %{name} : like ...")
+            new = f"a new one is declared first: new %{name} : like ..."
+            self._expressions.tell(mistake.message, atom.span, f"{mistake.hint}; {new}" if mistake.hint else new)
         return lambda match, _: ()
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SECTIONS = {"match": "pattern", "where": "condition", "rewrite": "action"}
 """The sections of a rule in order, and the kind of their lines."""
-_FIRST_WORD = re.compile(rf"\s*({'|'.join(SECTION_WORDS)})(?![\w.\-])(?!\s*=)")
+_FIRST_WORD = re.compile(rf"\s*({'|'.join(SECTION_WORDS)})(?![\w.\-])")
 _NAMES = re.compile(r"[%$@]\w+(?:\.\w+)*")
 _WORD = re.compile(r"\s*([%@$]?[\w.]+|\S)")
 
@@ -132,6 +132,9 @@ class _Reader:
 
     def _stray(self, line: Line) -> None:
         """A line that belongs to no section."""
+        if self._rule is not None:
+            self._rule.excused.update(_NAMES.findall(self._text, line.start, line.end))
+            self._rule.broken.update(SECTIONS)
         if self._lost or self._hush:
             return
         self._lost = True
@@ -140,8 +143,6 @@ class _Reader:
         near = near_names(found, SECTION_WORDS, 1)
         if self._rule is not None:
             expected, hint = "'match' below the rule's name", "a rule is written: match ..., where ..., rewrite ..."
-            self._rule.excused.update(_NAMES.findall(self._text, line.start, line.end))
-            self._rule.broken.update(SECTIONS)
         else:
             expected, hint = "a rule, let or program", "a file begins with a rule: rule NAME"
         self._error(f"expected {expected}, found {found!r}", Span(self._source, start, end), f"did you mean {near[0]!r}?" if near else hint)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from g10c.compiler.rules.expressions import Expressions
-from g10c.compiler.rules.kinds import PLAIN
+from g10c.compiler.rules.kinds import VALUES
 from g10c.compiler.rules.scope import Scope
 from g10c.compiler.rules.syntax import parse_line
 from g10c.compiler.rules.tree import Let
@@ -43,7 +43,7 @@ def read_settings(
 def _value(source: Source, start: int, diagnostics: list[Diagnostic]) -> Typed | None:
     parsed = parse_line("let", source, "let value = " + source.text[start:], start - len("let value = "))
     if isinstance(parsed, Let):
-        return Expressions(Scope(constant=True), {}, {}, diagnostics).value(parsed.value, PLAIN, "a value")
+        return Expressions(Scope(constant=True), {}, {}, diagnostics).value(parsed.value, VALUES, "a value")
     if isinstance(parsed, Diagnostic):
         diagnostics.append(parsed)
     return None

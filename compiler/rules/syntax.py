@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from g10c.compiler.rules.nodes import NodeReader
+from g10c.compiler.rules.nodes import MAX_NESTING, NodeReader, TooDeepError
 from g10c.ir.errors import Diagnostic, near_names
 from g10c.ir.source import Source, Span
 
@@ -37,7 +37,12 @@ def parse_line(kind: str, source: Source, text: str, base: int) -> Statement | D
         tree = grammar().parse(text, start=kind)
     except UnexpectedInput as error:
         return _explain(kind, source, text, base, error)
-    return NodeReader(source, base).statement(tree)
+    try:
+        return NodeReader(source, base).statement(tree)
+    except TooDeepError as error:
+        return Diagnostic(
+            f"an expression is nested more than {MAX_NESTING} deep", error.span, "split it into several conditions or constants"
+        )
 
 
 _EXPRESSION = "a value, such as bytes(%x), $t, 3us or (...)"
@@ -70,6 +75,7 @@ _DESCRIPTIONS: dict[str, str] = {
 
 _FOUND = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[%@$]?[\w.]+|==|!=|<=|>=|&&|\|\||\S')
 _CLOSING = {"RPAR": ")", "RBRACE": "}", "RSQB": "]"}
+ACTION_WORDS = ("keep", "new", "change", "use", "nothing")
 SECTION_WORDS = ("let", "program", "rule", "match", "where", "rewrite")
 
 
@@ -87,7 +93,7 @@ def _explain(kind: str, source: Source, text: str, base: int, error: UnexpectedI
         found, span = repr(match[0]), Span(source, base + match.start(), base + match.end())
     if match and match[0].startswith('"') and (len(match[0]) == 1 or not match[0].endswith('"')):
         return Diagnostic("the string is not closed", span, 'a string ends with " in its own line')
-    expected = _expected(terminals)
+    expected = _expected(kind, terminals)
     return Diagnostic(f"expected {expected}, found {found}", span, _hint(kind, text, position, match[0] if match else "", terminals))
 
 
@@ -100,18 +106,19 @@ def _terminals(kind: str, text: str, position: int | None, error: UnexpectedInpu
         parser = grammar().parse_interactive(text[:position], start=kind)
         try:
             parser.exhaust_lexer()
-            found = parser.accepts()
+            found = parser.accepts()  # type: ignore[no-untyped-call]  # lark gives it no annotations
         except LarkError:
             found = getattr(error, "allowed", ())
     return set(found or ())
 
 
-def _expected(terminals: set[str]) -> str:
+def _expected(kind: str, terminals: set[str]) -> str:
     inside = [text for terminal, text in _CLOSING.items() if terminal in terminals]
     if "STRING" not in terminals and inside and "COMMA" in terminals:
         return f"',' or {inside[0]!r}"
     if "REFERENCE" in terminals and "ANY" in terminals and "OP" not in terminals and "STRING" not in terminals:
-        return "a tensor, such as %x, or _" + (" or ')'" if "RPAR" in terminals else "")
+        names = ["a tensor, such as %x", *(["_"] if kind == "pattern" else []), *(["')'"] if "RPAR" in terminals else [])]
+        return " or ".join(names)
     if "AND" in terminals and inside:
         return f"an operator or {inside[0]!r}"
     named = next((text for terminal, text in _DESCRIPTIONS.items() if terminal in terminals), "the end of the line")
@@ -124,19 +131,26 @@ _HINTS = {
     "||": "write `or`",
     "!": "write `not`",
     "&": "write `and`",
-    "then": "a rule is written: match ..., where ..., rewrite ...",
-    "if": "conditions stand in the section `where`",
-    "->": "what a match becomes stands in the section `rewrite`",
 }
+_MEANT = {
+    "if": "where",
+    "when": "where",
+    "with": "where",
+    "then": "rewrite",
+    "replace": "rewrite",
+    "becomes": "rewrite",
+    "remove": "nothing",
+}
+"""Words of other languages."""
 
 
 def _hint(kind: str, text: str, position: int, found: str, terminals: set[str]) -> str:
     """What to do about it, where that can be guessed."""
     first = re.match(r"\s*([A-Za-z_]+)\s", text)
-    if kind in ("pattern", "condition", "action") and first and not text.lstrip().startswith(("keep", "new", "change", "use", "nothing")):
-        words = (*SECTION_WORDS, *(("keep", "new", "change", "use", "nothing") if kind == "action" else ()))
-        near = near_names(first[1], words, 1)
-        if near and first[1] not in words:
+    words = (*SECTION_WORDS, *ACTION_WORDS) if kind == "action" else SECTION_WORDS
+    if first and kind in ("pattern", "condition", "action") and first[1] not in (*SECTION_WORDS, *ACTION_WORDS):
+        near = [_MEANT[first[1]]] if first[1] in _MEANT else near_names(first[1], words, 1)
+        if near:
             return f"did you mean {near[0]!r}?"
     if found == "|" and kind == "action":
         return "a rewrite names one op"
@@ -147,6 +161,6 @@ def _hint(kind: str, text: str, position: int, found: str, terminals: set[str]) 
             return _HINTS[found]
         if found in ("<", ">", "<=", ">=", "==", "!="):
             return "compare two values at a time, and join the comparisons with `and`"
-    if kind in ("pattern", "action") and "REFERENCE" in terminals and re.fullmatch(r"[^\W\d]\w*", found):
-        return f"a tensor is written %{found}"
+    if kind in ("pattern", "action") and "REFERENCE" in terminals and re.fullmatch(r"[$@]?[^\W\d]\w*", found):
+        return f"a tensor is written %{found.lstrip('$@')}"
     return ""

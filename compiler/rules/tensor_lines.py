@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from g10c.compiler.rules.expressions import Expressions
-from g10c.compiler.rules.kinds import Kind, Valued, show, valued
+from g10c.compiler.rules.kinds import Kind, show, valued_or_none
 from g10c.compiler.rules.tree import Expression, Operation, TensorLine
 from g10c.compiler.rules.typed import EvaluationError, Run, expect
 from g10c.ir.errors import near_hint
@@ -132,8 +132,7 @@ def _item(expressions: Expressions, node: Expression) -> Run:
 
 
 def _dimension(item: Any, span: Span) -> int:
-    found = valued(item)
-    kind, value = found if found is not None else Valued(Kind.NONE, None)
+    kind, value = valued_or_none(item)
     if kind is not Kind.NUMBER:
         raise EvaluationError(f"a dimension is a number, found {kind}", span)
     if value != int(value):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from g10c.compiler.rules.kinds import Kind, Valued
+from g10c.compiler.rules.kinds import DERIVED, Kind, Valued
 
 if TYPE_CHECKING:
     from g10c.ir.source import Span
@@ -103,7 +103,8 @@ def _default_hint(text: str) -> str:
 
 
 def any_of(kinds: Iterable[Kind]) -> str:
-    """Kinds in a sentence."""
+    """Kinds in a sentence; what goes without saying is left out."""
     wanted = frozenset(kinds)
-    names = [str(kind) for kind in Kind if kind in wanted and not (kind is Kind.TENSORS and Kind.TENSOR in wanted)]
+    implied = (DERIVED if Kind.NUMBER in wanted else set()) | ({Kind.TENSORS} if Kind.TENSOR in wanted else set())
+    names = [str(kind) for kind in Kind if kind in wanted - implied]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from g10c.compiler.rules.arithmetic import unary, unit_hint
-from g10c.compiler.rules.builtins import ANYTHING, QUANTITY, TEXT, TRUTH, Builtin, CallSite
-from g10c.compiler.rules.kinds import QUANTITIES, Kind, Valued, exact, round_half_up
+from g10c.compiler.rules.builtins import ANYTHING, QUANTITY, TEXT, TRUTH, WHOLE, Builtin, CallSite
+from g10c.compiler.rules.kinds import QUANTITIES, Kind, Valued, exact, round_half_up, show
 from g10c.compiler.rules.typed import EvaluationError, Typed, as_valued, broken, expect
 from g10c.ir.errors import Diagnostic
 
@@ -70,6 +70,16 @@ def _if(site: CallSite) -> Typed:
     return Typed(kind, lambda match: first(match) if test(match) else second(match), site.span, optional=optional, words=words)
 
 
+def _as_text(site: CallSite) -> Typed:
+    found = as_valued(site.first)
+
+    def text(match: Any) -> str:
+        kind, value = found(match)
+        return str(value) if kind is Kind.TEXT else show(kind, value)
+
+    return Typed(Kind.TEXT, text, site.span)
+
+
 def _text(function: Callable[[str, str], bool]) -> Callable[[CallSite], Typed]:
     def make(site: CallSite) -> Typed:
         subject, part = site.first, expect(site.arguments[1], TEXT)
@@ -87,11 +97,12 @@ def _text(function: Callable[[str, str], bool]) -> Callable[[CallSite], Typed]:
 VALUE_FUNCTIONS = (
     Builtin("min(a, b, ...)", "the least of numbers, times or sizes", (QUANTITY, QUANTITY), _extreme(min, "min"), more=True),
     Builtin("max(a, b, ...)", "the largest of numbers, times or sizes", (QUANTITY, QUANTITY), _extreme(max, "max"), more=True),
-    Builtin("round(a)", "the nearest whole number, ns or byte; a half goes up", (QUANTITY,), _unary(round_half_up)),
-    Builtin("floor(a)", "the whole number, ns or byte below", (QUANTITY,), _unary(math.floor)),
-    Builtin("ceil(a)", "the whole number, ns or byte above", (QUANTITY,), _unary(math.ceil)),
+    Builtin("round(a)", "the nearest whole number, ns or byte; a half goes up", (WHOLE,), _unary(round_half_up)),
+    Builtin("floor(a)", "the whole number, ns or byte below", (WHOLE,), _unary(math.floor)),
+    Builtin("ceil(a)", "the whole number, ns or byte above", (WHOLE,), _unary(math.ceil)),
     Builtin("abs(a)", "the value without its sign", (QUANTITY,), _unary(abs)),
     Builtin("if(condition, a, b)", "a where the condition holds, else b", (TRUTH, ANYTHING, ANYTHING), _if),
+    Builtin("text(a)", "a value as text, such as 3, 1.5us or 64MiB, to join with +", (ANYTHING,), _as_text),
     Builtin(
         "starts_with(text, part)", "whether a text starts so; false for none", (TEXT, TEXT), _text(lambda text, part: text.startswith(part))
     ),

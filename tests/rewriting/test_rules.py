@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -104,6 +106,8 @@ def test_the_last_value_of_a_weight_is_not_lost():
         return []
 
     assert "takes out the last write of the weight %w, which the next step reads" in refusal(program("%w = apply_grad(%w, %x)"), drop)
+    frozen = replace(drop, changes_values=True)
+    assert texts(apply_rules(program("%w = apply_grad(%w, %x)"), frozen).program) == []
 
 
 def test_a_value_that_is_still_read_is_not_overwritten():

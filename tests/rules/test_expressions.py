@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rules.rule_texts import PROGRAM, applied, errors, holds, rule, rules, value
 
 from g10c.compiler.rewriting.apply import RuleError
-from g10c.compiler.rewriting.log import RewriteLog
 from g10c.compiler.rewriting.engine import apply_rules
+from g10c.compiler.rewriting.log import RewriteLog
 from g10c.compiler.rules.kinds import round_half_up
 from g10c.ir.parser import parse_program
 from g10c.ir.values import Ident, Range, Size, Time
@@ -56,6 +56,21 @@ from g10c.ir.values import Ident, Range, Size, Time
         ("$flops", 32),
         ("$z", Size(2048)),
         ("$z / 3", Size(683)),
+        ("bytes(%y) / 0.5GB/s", Time(256)),
+        ("bytes(%y) / (2KB/s)", Time(64_000_000)),
+        ("$t * bytes(%y) / bytes(%m)", Time(28000)),
+        ("$t / bytes(%m) * bytes(%y)", Time(28000)),
+        ("bytes(%m) * $t / bytes(%y)", Time(1750)),
+        ("bytes(%y) / $t * 14us", Size(256)),
+        ("bytes(%y) / $mt / 1GB/s", 0.0256),
+        ("bytes(%y) / (bytes(%y) / $t)", Time(7000)),
+        ("1GiB / 2GB/s", Time(536870912)),
+        ("1GiB / 2s == 512MiB/s", True),
+        ("max(bytes(%y) / $t, 1GB/s) == 1GB/s", True),
+        ("if(true, fast, 1GB/s) * 1us", Size(25000)),
+        ('"dp=" + text(3 + 5)', "dp=8"),
+        ('text($t) + " " + text(bytes(%y)) + text($s) + text(layer(@b)) + text($b)', "7us 128Btextnonetrue"),
+        ('text(1 / 3) + text([1, 2])', "0.333333[1, 2]"),
         ("forward", Ident("forward")),
         ("phase(@a)", Ident("forward")),
         ("\"a\" + \"b\"", "ab"),
@@ -97,6 +112,10 @@ from g10c.ir.values import Ident, Range, Size, Time
         ("attr(@b, flops, 5)", 5),
         ("attr(@b, my.q, 5us) + $t", Time(12000)),
         ("attr(@a, \"my.n\", 0)", 3),
+        ("attr(@a, \"my.\" + \"n\")", 3),
+        ("attr(@a, \"my.\" + $s, 4)", 4),
+        ("has(@a, \"my.\" + $s)", False),
+        ("attr(@a, layer)", "h0.drop"),
         ("has(@a, flops)", True),
         ("has(@b, flops)", False),
         ("traffic(@a)", Size(128 + 32 + 128 + 32)),
@@ -122,7 +141,7 @@ from g10c.ir.values import Ident, Range, Size, Time
     ],
 )  # fmt: skip
 def test_values(expression, expected):
-    found = value(expression)
+    found = value(expression, lets="let fast = 25GB/s\nlet layer = embed")
     assert (type(found), found) == (type(expected), expected)
 
 
@@ -196,8 +215,8 @@ AT = "; it matched dropout.forward at <string>:8:1 and gelu.forward at <string>:
     [
         ("1 / ($n - 3)", "division by zero{at} | ask whether $n - 3 is 0 first"),
         ("1us / time(@b)", "division by zero{at} | ask whether time(@b) is 0 first"),
-        ("$t - 8us", "'my.value' of dropout.forward would be negative: -1us{at} | max(..., 0ns) keeps it"),
-        ("bytes(%m) - bytes(%y)", "'my.value' of dropout.forward would be negative: -96B{at} | max(..., 0B) keeps it"),
+        ("$t - 8us", "'my.value' of dropout.forward would be negative: -1us{at} | a time is 0ns or more"),
+        ("bytes(%m) - bytes(%y)", "'my.value' of dropout.forward would be negative: -96B{at} | a size is 0B or more"),
         ("$t * 1e16", "'my.value' of dropout.forward would not be below 2^63: 70000000000s{at}"),
         ("elements(%y) * 1e18 * 1e18", "'my.value' of dropout.forward would not lie between -2^63 and 2^63{at}"),
         ("$mt + $n", "cannot add a number to a time: $mt is a time, $n is a number{at}"),
@@ -234,6 +253,13 @@ def test_what_a_condition_found():
     assert (miss.condition, miss.found) == ("users(%g) == 5", "users(%g) = 1")
 
 
+def test_conditions_may_count_on_those_above():
+    where = "has(@a, my.q) and attr(@a, my.q) > 3\n1 / attr(@a, my.q) > 1"
+    text = rule("@a: %g = gelu.forward(%y)", where)
+    for log in (None, RewriteLog()):
+        assert apply_rules(parse_program(PROGRAM), rules(text), log=log).firings == {}
+
+
 @pytest.mark.parametrize(
     ("condition", "expected"),
     [
@@ -244,6 +270,8 @@ def test_what_a_condition_found():
         ("users(%y) == 7 or dtype(%y) == f16", "users(%y) = 2, dtype(%y) = f32"),
         ("attr(@a, my.q) == 3", "attr(@a, my.q) = none"),
         ("shape(%y) == [1]", "shape(%y) = [4, 8]"),
+        ("bytes(%y) / time(@a) > 1GB/s", "bytes(%y) / time(@a) = 0.0182857GB/s"),
+        ("time(@a) / bytes(%y) > 1s / 1B", "time(@a) / bytes(%y) = 54.6875ns/B"),
         ("layer(@a) == \"x y\"", 'layer(@a) = "h0.drop"'),
         ("1 / (elements(%y) - 32) > 1", "division by zero"),
     ],

@@ -1,0 +1,6 @@
+from g10c.compiler import rule_function
+
+
+@rule_function
+def bytes(tensor):
+    return 3
