@@ -11,7 +11,7 @@ _BRACKET = re.compile(r'"(?:[^"\\\n]|\\.)*"|[()\[\]{}]')
 _OPEN = re.compile(r"[ \t]*(?:(?:and|or)\b|[{|])")
 _GOES_ON = re.compile(r"(?:\b(?:and|or)|\|)[ \t]*\Z")
 STARTS = re.compile(
-    r"[ \t]*(?:(?:let|program|rule|match|where|rewrite)\b(?![ \t]*=)|keep[ \t]+@|(?:new|change|use)[ \t]+%"
+    r"[ \t]*(?:(?:let|ops|program|rule|match|where|rewrite)\b(?![ \t]*=)|keep[ \t]+@|(?:new|change|use)[ \t]+%"
     r"|@[\w.]+[ \t]*:|[%_][\w., \t%]*=(?!=))"
 )
 """What only stands at the start of a line: a bracket that is open before it has been forgotten."""

@@ -16,6 +16,7 @@ from g10c.compiler.rules.tree import (
     NothingLine,
     Operation,
     OpLine,
+    OpSet,
     PatternLine,
     ProgramLine,
     Statement,
@@ -49,6 +50,7 @@ class NodeReader:
         self._depth = 0
         self._readers: dict[str, Callable[[Tree[Token]], Any]] = {
             "let": lambda tree: Let(self._atom(tree.children[0]), self._expression(tree.children[1]), self._span(tree)),
+            "ops": lambda tree: OpSet(self._atom(tree.children[0]), self._names_of(self._parts(tree), "names"), self._span(tree)),
             "program": lambda tree: ProgramLine(self._attributes(tree), self._span(tree)),
             "rule": lambda tree: Heading(self._atom(tree.children[0]), len(tree.children) > 1, self._span(tree)),
             "pattern": self._pattern,

@@ -10,7 +10,8 @@ from g10c.compiler.rules.arithmetic import unit_hint
 from g10c.compiler.rules.attributes import attribute_value, check_key
 from g10c.compiler.rules.expressions import Expressions
 from g10c.compiler.rules.kinds import Kind, kind_of_attribute
-from g10c.compiler.rules.operands import check_counts, unknown_op
+from g10c.compiler.rules.op_sets import OpSets
+from g10c.compiler.rules.operands import check_counts
 from g10c.compiler.rules.scope import CaptureName, LabelName, Scope, TensorName, attribute_of, kind_and_words
 from g10c.compiler.rules.tree import Atom, Expression, PatternLine, Wanted
 from g10c.compiler.rules.typed import EvaluationError, Typed
@@ -19,15 +20,13 @@ if TYPE_CHECKING:
     from g10c.compiler.rewriting.pattern import AttrPattern
     from g10c.ir.values import Value
 
-WILD = ("_", "*")
-"""Names that stand for any kernel or collective."""
-
 
 class PatternReader:
     """Reads the lines of ``match`` in order; ``scope`` fills with their names. Mistakes go to ``expressions.diagnostics``."""
 
-    def __init__(self, expressions: Expressions) -> None:
+    def __init__(self, expressions: Expressions, op_sets: OpSets) -> None:
         self._expressions = expressions
+        self._op_sets = op_sets
         self._scope: Scope = expressions.scope
         self._ops: list[OpPattern | None] = []
         self._inner: set[str] = set()
@@ -52,7 +51,7 @@ class PatternReader:
 
     def _line(self, number: int, line: PatternLine) -> OpPattern | None:
         before = len(self._expressions.diagnostics)
-        names = self._names(line.names)
+        names = self._op_sets.names(line.names)
         fitting = OpPattern(names).fitting if names is not None else frozenset[str]()
         if names is not None:
             self._check_directive_glob(line.names, fitting)
@@ -65,25 +64,6 @@ class PatternReader:
         if names is None or len(self._expressions.diagnostics) > before:
             return None
         return OpPattern(names, reads, writes, attrs, label)
-
-    def _names(self, atoms: Sequence[Atom]) -> tuple[str, ...] | None:
-        """The names of ops; empty for any, ``None`` where one is wrong."""
-        for atom in atoms:
-            if atom.text in WILD and len(atoms) > 1:
-                self._expressions.tell(f"{atom.text} stands for any op, and other names beside it", atom.span, "leave the others out")
-                return None
-        if atoms[0].text in WILD:
-            return ()
-        wrong = [atom for atom in atoms if self._unknown(atom)]
-        return None if wrong else tuple(atom.text for atom in atoms)
-
-    def _unknown(self, atom: Atom) -> bool:
-        try:
-            OpPattern((atom.text,))
-        except PatternError:
-            self._expressions.diagnostics.append(unknown_op(atom, "glob" if "*" in atom.text else "match"))
-            return True
-        return False
 
     def _check_directive_glob(self, atoms: Sequence[Atom], fitting: frozenset[str]) -> None:
         if not fitting:

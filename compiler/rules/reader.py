@@ -13,6 +13,7 @@ from g10c.compiler.rules.expressions import Expressions, Helpers
 from g10c.compiler.rules.failures import guarded
 from g10c.compiler.rules.flow_checks import check_rewrite
 from g10c.compiler.rules.kinds import PLAIN, VALUES, Kind
+from g10c.compiler.rules.op_sets import OpSets
 from g10c.compiler.rules.patterns import PatternReader
 from g10c.compiler.rules.rewrites import RewriteReader
 from g10c.compiler.rules.scope import Scope
@@ -58,6 +59,7 @@ class _FileReader:
     def __init__(self, text: FileText, functions: Helpers, diagnostics: list[Diagnostic]) -> None:
         self._text, self._functions, self._diagnostics = text, functions, diagnostics
         self._lets: dict[str, Typed] = {}
+        self._op_sets = OpSets((), (), diagnostics)
         self._program: dict[str, Value] = {}
 
     def _tell(self, message: str, span: Span, hint: str) -> None:
@@ -66,6 +68,7 @@ class _FileReader:
     def rules(self, settings: Iterable[str]) -> tuple[Rule, ...]:
         """All rules; those with mistakes are left out."""
         self._read_lets(settings)
+        self._op_sets = OpSets(self._text.op_sets, self._text.excused, self._diagnostics)
         self._read_program()
         self._check_names()
         found = [self._rule(text) for text in self._text.rules]
@@ -123,9 +126,9 @@ class _FileReader:
         scope = Scope(excused=text.excused)
         expressions = Expressions(scope, self._lets, self._functions, self._diagnostics)
         self._check_sections(text)
-        pattern = PatternReader(expressions).read(text.match)
+        pattern = PatternReader(expressions, self._op_sets).read(text.match)
         conditions = tuple(compile_conditions(text, expressions))
-        built = RewriteReader(expressions, text, self._program).read()
+        built = RewriteReader(expressions, text, self._program, self._op_sets).read()
         if not text.broken and len(self._diagnostics) == before:
             self._diagnostics += check_rewrite(text, scope)
         if text.broken or pattern is None or len(self._diagnostics) > before:

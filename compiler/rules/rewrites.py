@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from g10c.compiler.rewriting.rule import Keep, Line, Rewrite
 from g10c.compiler.rules.attributes import Setter, compile_attributes, form_of
 from g10c.compiler.rules.expressions import Expressions
+from g10c.compiler.rules.op_sets import OpSets
 from g10c.compiler.rules.operands import check_counts, unknown_op
 from g10c.compiler.rules.scope import LabelName
 from g10c.compiler.rules.tensor_lines import MakeTensor, NewTensors, compile_tensor
@@ -52,8 +53,8 @@ class RewriteBuilder:
 class RewriteReader:
     """Reads the lines of ``rewrite``; mistakes go to ``expressions.diagnostics``."""
 
-    def __init__(self, expressions: Expressions, rule: RuleText, program: Mapping[str, Value]) -> None:
-        self._expressions, self._rule = expressions, rule
+    def __init__(self, expressions: Expressions, rule: RuleText, program: Mapping[str, Value], op_sets: OpSets) -> None:
+        self._expressions, self._rule, self._op_sets = expressions, rule, op_sets
         self._scope = expressions.scope
         self._news: dict[str, TensorLine] = {}
         self._changed: dict[str, TensorLine] = {}
@@ -144,6 +145,9 @@ class RewriteReader:
         elif "*" in maker.text or maker.type == "ANY":
             hint = "name the op; one like a matched op @a is written @a(...)"
             self._expressions.tell(f"{maker.text} is no op that can be made", maker.span, hint)
+        elif maker.text in self._op_sets:
+            hint = "give the line a label, and write the op it fits: @a(...)"
+            self._expressions.tell(f"{maker.text!r} is a set of ops, and a new op is one op", maker.span, hint)
         elif declaration(maker.text) is None:
             self._expressions.diagnostics.append(unknown_op(maker, "rewrite"))
         else:

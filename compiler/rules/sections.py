@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from g10c.compiler.rules.lines import Line, logical_lines, without_comments
 from g10c.compiler.rules.syntax import SECTION_WORDS, parse_line
-from g10c.compiler.rules.tree import Action, Atom, Expression, FileText, Heading, Let, PatternLine, ProgramLine, RuleText
+from g10c.compiler.rules.tree import Action, Atom, Expression, FileText, Heading, Let, OpSet, PatternLine, ProgramLine, RuleText
 from g10c.ir.errors import Diagnostic, near_names
 from g10c.ir.source import Source, Span
 
@@ -78,6 +78,8 @@ class _Reader:
         self._rule = None
         if isinstance(found, Let):
             self._found.lets.append(found)
+        elif isinstance(found, OpSet):
+            self._found.op_sets.append(found)
         elif isinstance(found, ProgramLine):
             self._found.programs.append(found)
         elif isinstance(found, Heading):
@@ -85,8 +87,8 @@ class _Reader:
             self._found.rules.append(self._rule)
         elif word == "rule":
             self._nameless(line)
-        elif word == "let":
-            names = re.findall(r"\s*let\s+(\w+)", self._text[line.start : line.end])
+        elif word in ("let", "ops"):
+            names = re.findall(r"\s*(?:let|ops)\s+(\w+)", self._text[line.start : line.end])
             self._found.excused.update(dict.fromkeys(names, Span(self._source, line.start, line.end)))
 
     def _nameless(self, line: Line) -> None:
@@ -144,5 +146,5 @@ class _Reader:
         if self._rule is not None:
             expected, hint = "'match' below the rule's name", "a rule is written: match ..., where ..., rewrite ..."
         else:
-            expected, hint = "a rule, let or program", "a file begins with a rule: rule NAME"
+            expected, hint = "a rule, let, ops or program", "a file begins with a rule: rule NAME"
         self._error(f"expected {expected}, found {found!r}", Span(self._source, start, end), f"did you mean {near[0]!r}?" if near else hint)

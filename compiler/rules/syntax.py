@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from g10c.compiler.rules.tree import Statement
 
-STARTS = ("let", "program", "rule", "pattern", "condition", "action")
+STARTS = ("let", "ops", "program", "rule", "pattern", "condition", "action")
 
 
 @cache
@@ -76,7 +76,7 @@ _DESCRIPTIONS: dict[str, str] = {
 _FOUND = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[%@$]?[\w.]+|==|!=|<=|>=|&&|\|\||\S')
 _CLOSING = {"RPAR": ")", "RBRACE": "}", "RSQB": "]"}
 ACTION_WORDS = ("keep", "new", "change", "use", "nothing")
-SECTION_WORDS = ("let", "program", "rule", "match", "where", "rewrite")
+SECTION_WORDS = ("let", "ops", "program", "rule", "match", "where", "rewrite")
 
 
 def _explain(kind: str, source: Source, text: str, base: int, error: UnexpectedInput) -> Diagnostic:

@@ -58,6 +58,15 @@ class Let:
 
 
 @dataclass(frozen=True, slots=True)
+class OpSet:
+    """``ops name = op | op``."""
+
+    name: Atom
+    names: tuple[Atom, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Attribute:
     """``key = value`` in braces."""
 
@@ -151,7 +160,7 @@ class NothingLine:
 
 
 Action: TypeAlias = OpLine | KeepLine | TensorLine | UseLine | NothingLine
-Statement: TypeAlias = Let | ProgramLine | Heading | PatternLine | Expression | Action
+Statement: TypeAlias = Let | OpSet | ProgramLine | Heading | PatternLine | Expression | Action
 
 
 @dataclass(slots=True)
@@ -173,7 +182,8 @@ class FileText:
     """All of a file."""
 
     lets: list[Let] = field(default_factory=list)
+    op_sets: list[OpSet] = field(default_factory=list)
     programs: list[ProgramLine] = field(default_factory=list)
     rules: list[RuleText] = field(default_factory=list)
     excused: dict[str, Span] = field(default_factory=dict)
-    """Names of constants whose line could not be read."""
+    """Names of constants and sets of ops whose line could not be read."""
