@@ -9,7 +9,7 @@ ops activation = relu.forward | gelu.forward
 ops elementwise = activation | add.*
 
 rule mark
-  match   @a: %y = elementwise | tanh.forward (%xs...)
+  match   @a: _ = elementwise | tanh.forward (_...)
   rewrite keep @a {my.seen = true}
 """
 
