@@ -8,6 +8,7 @@ measured too.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import platform
@@ -152,6 +153,23 @@ def stages(folder: Path, runs: int) -> list[dict[str, float | str]]:
     ]
 
 
+def rewriting(runs: int) -> list[dict[str, float | str]]:
+    """Twenty rules to a fixpoint over encoders of growing depth: the time of an op should hardly grow."""
+    from g10c.compiler.rewriting.engine import apply_rules
+    from g10c.compiler.rules.reader import load_rules
+    from g10c.models.transformer.builder import TransformerBuilder
+
+    rules = load_rules(Path(__file__).with_name("twenty.rules"))
+    shape = {"hidden": 256, "heads": 4, "ffn": 1024, "vocab": 1000, "positions": 512, "sequence": 128, "batch": 8}
+    rows = []
+    for layers in (39, 78, 155, 311):
+        program = TransformerBuilder(kind="encoder", layers=layers, **shape).load()
+        row = timed(f"{len(rules)} rules, {len(program.ops):,} ops", functools.partial(apply_rules, program, rules), runs)
+        print(f"{'':<44}{float(row['wall_s']) / len(program.ops) * 1e6:>9.1f} us an op", flush=True)
+        rows.append(row)
+    return rows
+
+
 def main() -> None:
     """Measure and print; ``--json FILE`` keeps the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -164,6 +182,8 @@ def main() -> None:
         rows = whole_commands(Path(name), arguments.runs)
         print("stages, in one process")
         rows += stages(Path(name), arguments.runs)
+        print("rewriting, in one process")
+        rows += rewriting(max(1, arguments.runs // 2))
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
