@@ -26,7 +26,6 @@ SOFTMAX = "SoftmaxBasic"
 SOFTMAX_BLOCKS = 4
 MAX_DIMENSIONS = 8
 _WORD = re.compile(r"\S+")
-_MODULE = re.compile(r"\s*(\(\w+\):\s*)?[A-Za-z_][\w.]*\(")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}\Z")
 
 
@@ -85,10 +84,6 @@ def _check_kind(source: Source) -> None:
         raise InputError.at(
             f"{source.name}: there is no operator in the network", None, "expected a list of operators, in blocks closed by dashes"
         )
-    if _MODULE.match(source.text):
-        line = next(number for number, text in enumerate(source.text.split("\n"), 1) if text.strip())
-        hint = "it looks like a printed PyTorch module, a convolutional network; expected blocks of id, type and operands, closed by dashes"
-        raise InputError.at("this is not a list of transformer operators", source.line_span(line), hint)
 
 
 class _Words:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from g10c.compiler.protocols import Report, Reproduction
 from g10c.ir.errors import G10cError, InputError
 from g10c.models.g10.cases import Case, read_cases
+from g10c.models.g10.runs import RUNS
 
 if TYPE_CHECKING:
     from g10c.ir.program import Program
@@ -25,12 +26,6 @@ if TYPE_CHECKING:
 MACHINE = "g10-paper"
 MAX_JOBS = 64
 """Processes at most: more than that only cost memory."""
-PIPELINES: dict[str, str] = {
-    "base-uvm": "",
-    "ideal": "",
-    "g10": "migrate{{solver=greedy,memory_line={memory_line},preallocate=until-fits,estimate=false}}",
-}
-"""What a user would type for each policy of the paper; ``ideal`` is ``g10c sim --ideal``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +79,12 @@ def run_case(layout: Layout, case: Case) -> int:
     """
     from g10c.compiler import compile, simulate  # noqa: A004 - the API's verb
 
-    if case.policy not in PIPELINES:
-        raise InputError.at(f"policy {case.policy!r} is not one of {', '.join(PIPELINES)}")
+    if case.policy not in RUNS:
+        raise InputError.at(f"policy {case.policy!r} is not one of {', '.join(RUNS)}")
     program = import_case(layout, case.model, case.batch)
-    pipeline = PIPELINES[case.policy].format(memory_line=case.memory_line_factor)
-    plan = compile(program, pipeline, MACHINE, case.settings())
-    return min(simulate(plan, options={"ideal": case.policy == "ideal"}).step_times_ns)
+    run = RUNS[case.policy]
+    plan = compile(program, run.passes(case.memory_line_factor), MACHINE, case.settings())
+    return min(simulate(plan, options=run.options).step_times_ns)
 
 
 def _answer(layout: Layout, case: Case) -> tuple[int | None, str]:
@@ -101,7 +96,7 @@ def _answer(layout: Layout, case: Case) -> tuple[int | None, str]:
 
 
 class G10Reproduction(Reproduction):
-    """Iteration times of the G10 artifact's figures, for the policies g10, base-uvm and ideal."""
+    """Iteration times of the G10 artifact's figures, for every policy of the paper."""
 
     name = "g10"
 

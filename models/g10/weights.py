@@ -15,7 +15,8 @@ from g10c.ir.input_text import read_text
 from g10c.ir.json_text import parse_json, scan_json
 from g10c.ir.source import Source, Span
 from g10c.models.g10.net_file import NetFile, NetOp
-from g10c.models.g10.rules import RULES, WeightUse
+from g10c.models.g10.rule_form import WeightUse
+from g10c.models.g10.rules import RULES
 
 TABLE_NAME = "nets.json"
 TABLE_KEY = "weight_ids_below"

@@ -13,10 +13,14 @@ from g10c.ir.errors import G10cError, InputError
 from g10c.ir.ops import OpKind, declaration
 from g10c.ir.program import Role
 from g10c.ir.source import Source
+from g10c.models.g10.calls import calls_of_operators
+from g10c.models.g10.layer_rules import ARTIFACT, PYTORCH
 from g10c.models.g10.lowering import Lowered, lower
 from g10c.models.g10.net_file import parse_net
-from g10c.models.g10.rules import ACCUMULATE, LOSS, RULES, WeightUse
+from g10c.models.g10.rule_form import ACCUMULATE, LOSS, OpRule, WeightUse
+from g10c.models.g10.rules import RULES
 from g10c.models.g10.weights import weight_border
+from g10c.models.modules.layers import LAYERS
 
 WEIGHTS = 10
 INPUT = 10
@@ -26,19 +30,34 @@ WORDS = {"y", "dy", "all_dy", "a", "b", "da", "db", "w", "dw", "x", "dx", "opera
 
 def lowered(text: str, border: int | None = WEIGHTS) -> Lowered:
     net = parse_net(Source("net.txt", text), 3)
-    return lower(net, weight_border(net, Path("nowhere") / "net.txt", border))
+    return lower(calls_of_operators(net, weight_border(net, Path("nowhere") / "net.txt", border)))
 
 
-@pytest.mark.parametrize("kind", RULES)
-def test_rules_use_declared_ops_and_known_words(kind: str):
-    rule = RULES[kind]
-    kernels = (rule.forward, *rule.backward, *([rule.update] if rule.update else []))
-    for kernel in (*kernels, ACCUMULATE, LOSS):
+TABLES = {"operators": RULES, "artifact": ARTIFACT, "pytorch": PYTORCH}
+KEPT = {"bias", "running_mean", "running_var"}
+
+
+@pytest.mark.parametrize(("table", "kind"), [(table, kind) for table in TABLES for kind in TABLES[table]])
+def test_rules_use_declared_ops_and_known_words(table: str, kind: str):
+    rule = TABLES[table][kind]
+    own = {*KEPT, *(own.word for own in rule.own)} if table != "operators" else set()
+    known = WORDS | own | {f"d{word}" for word in own}
+    for kernel in (*rule.kernels, ACCUMULATE, LOSS):
         declared = declaration(kernel.op)
         assert declared is not None
         assert declared.kind is OpKind.KERNEL
-        assert {*kernel.reads, *kernel.writes} <= WORDS
-    assert (rule.update is not None) is (rule.weights in (WeightUse.ONE, WeightUse.AT_MOST_ONE))
+        assert {*kernel.reads, *kernel.writes, *rule.declares} <= known
+    assert own - KEPT <= set(rule.declares), "a tensor that a rule has for itself is declared"
+    updated = any(kernel.phase == "update" for kernel in rule.backward)
+    assert updated is (rule.weights in (WeightUse.ONE, WeightUse.AT_MOST_ONE) if table == "operators" else _is_trained(rule))
+
+
+def _is_trained(rule: OpRule) -> bool:
+    return "dw" in rule.declares
+
+
+def test_both_tables_of_layers_know_every_layer():
+    assert {"Input", *(name for name, layer in LAYERS.items() if not layer.view)} == set(ARTIFACT) == set(PYTORCH)
 
 
 @st.composite

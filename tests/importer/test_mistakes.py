@@ -66,7 +66,7 @@ def test_the_network_that_the_mistakes_are_made_in(folder: Path):
     [
         ("", "net.txt: the file is empty, expected a network file"),
         (" \n\n", "net.txt: the file is empty, expected a network file"),
-        ("\nResNet(\n  (conv1): Conv2d(3, 64)\n)\n", "net.txt:2:1: error: this is not a list of transformer operators"),
+        ("Net: Dot", "net.txt:1:1: error: expected the id of an operator, a whole number of at least 0, found 'Net:'"),
         (
             NET.replace("Relu", "Relux"),
             "net.txt:14:1: error: unknown operator type 'Relux'\n   14 | Relux\n      | ^~~~~\n  help: did you mean 'Relu'?",

@@ -16,10 +16,10 @@ from g10c.ir.printer import print_program
 from g10c.ir.program import Level, Op, Program, Role
 from g10c.ir.source import Span
 from g10c.ir.verifier import verify
+from g10c.models.g10.artifact_names import artifact_name
 from g10c.models.g10.importer import G10Importer
-from g10c.models.g10.rules import artifact_name
 
-CASES = ("BERT_Base-256", "BERT_Base-512", "BERT_Base-1024", "VIT-1024", "VIT-1280")
+CASES = ("BERT_Base-256", "BERT_Base-512", "BERT_Base-1024", "VIT-1024", "VIT-1280", "Inceptionv3-1536", "ResNet152-1280", "SENet154-1024")
 PAGE = 4096
 Import = Callable[[str], Program]
 

@@ -1,4 +1,4 @@
-"""The published results of G10's transformer networks, run again."""
+"""The published results of G10, run again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from support import g10c
 
 from g10c.models.g10.reproduction import G10Reproduction
 
-MODELS = ("BERT_Base", "VIT")
+MODELS = ("BERT_Base", "VIT", "Inceptionv3", "ResNet152", "SENet154")
 POLICIES = ("g10", "base-uvm", "ideal")
 
 
@@ -37,24 +37,28 @@ def check(rows: list[dict]) -> None:
     assert max(errors(rows, "ideal")) <= 1e-4
     g10 = errors(rows, "g10")
     assert sum(error <= 1e-3 for error in g10) >= 0.9 * len(g10)
-    assert sum(error > 1e-2 for error in g10) <= 2
+    assert sum(error <= 1e-2 for error in g10) >= 0.98 * len(g10)
     base = errors(rows, "base-uvm")
     assert base[len(base) // 2] <= 0.02
     assert base[-1] <= 0.06
 
 
 def test_some_settings(g10_data, tmp_path):
-    """Batch sizes that fit and that do not, little host memory, a fast SSD."""
-    wanted = [("BERT_Base", 256, 128.0, 3.2), ("VIT", 1280, 128.0, 3.2), ("VIT", 1024, 16.0, 3.2), ("VIT", 1280, 128.0, 25.6)]
+    """Of transformers and of convolutional networks: batch sizes that fit and that do not, little host memory, a fast SSD."""
+    wanted = [
+        *(("BERT_Base", 256, 128.0, 3.2), ("VIT", 1280, 128.0, 3.2), ("VIT", 1024, 16.0, 3.2), ("VIT", 1280, 128.0, 25.6)),
+        *(("Inceptionv3", 512, 128.0, 3.2), ("ResNet152", 768, 16.0, 3.2), ("SENet154", 256, 128.0, 3.2), ("SENet154", 1024, 128.0, 25.6)),
+    ]
     rows = [row for row in published(g10_data) if (row["model"], row["batch"], row["host_gb"], row["ssd_gbps"]) in wanted]
     assert {row["policy"] for row in rows} == set(POLICIES)
+    assert {row["model"] for row in rows} == set(MODELS)
     check(reproduce(g10_data, rows, tmp_path))
 
 
 @pytest.mark.slow
 def test_every_setting(g10_data, tmp_path):
     rows = published(g10_data)
-    assert len(rows) == 114
+    assert len(rows) == 293
     check(reproduce(g10_data, rows, tmp_path))
 
 
@@ -75,7 +79,7 @@ def test_a_case_needs_no_published_value(g10_data, tmp_path):
 
 
 def test_the_command_gives_each_case_and_a_summary(g10_data, tmp_path):
-    rows = [{"model": "VIT", "batch": 256, "policy": policy} for policy in ("ideal", "g10", "deepum")] + [
+    rows = [{"model": "VIT", "batch": 256, "policy": policy} for policy in ("ideal", "g10", "deepun")] + [
         {"model": "VIT", "batch": 257, "policy": "g10"},
         {"model": "VIT", "batch": 256, "policy": "g10", "gpu_gb": 0.001},
     ]
@@ -85,7 +89,7 @@ def test_the_command_gives_each_case_and_a_summary(g10_data, tmp_path):
     report = json.loads(done.out)
     ideal, planned, unknown, unprofiled, small = report["cases"]
     assert ideal["ours_ns"] <= planned["ours_ns"]
-    assert "policy 'deepum'" in unknown["refused"]
+    assert "policy 'deepun' is not one of" in unknown["refused"]
     assert "no kernel times for batch 257" in unprofiled["refused"]
     assert "alone needs 390.25 MiB of GPU memory" in small["refused"]
     assert report["summary"]["all"] == {"cases": 5, "compared": 0, "refused": 3}
