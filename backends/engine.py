@@ -53,11 +53,18 @@ class Engine:
 
     def run(self) -> bool:
         """Run events until :meth:`stop` (true), or until none is left (false: whoever still waits, waits for ever)."""
-        heap = self._heap
         self._stopped = False
-        while heap and not self._stopped:
+        while not self._stopped and self.step():
+            pass
+        return self._stopped
+
+    def step(self) -> bool:
+        """Run the next event; false when none is left."""
+        heap = self._heap
+        while heap:
             time_ns, _, _, event = heappop(heap)
             if event.action is not None:
                 self.now_ns = time_ns
                 event.action()
-        return self._stopped
+                return True
+        return False

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from g10c.compiler.protocols import Backend
+from g10c.compiler.protocols import Backend, CopyPolicy
 from g10c.compiler.step_of import moves_of, step_of
 from g10c.ir.errors import Diagnostic, InfeasibleError, InputError, UsageError
 from g10c.ir.ops import OpKind
 from g10c.ir.values import human_time
 
 if TYPE_CHECKING:
-    from g10c.compiler.protocols import Policy
-    from g10c.compiler.registry import Registry
+    from pathlib import Path
+
+    from g10c.compiler.policies import AnyPolicy
     from g10c.ir.machine import Machine
     from g10c.ir.program import Program
     from g10c.ir.result import SimResult
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 MAX_STEPS = 1000
 """Steps of one simulation: a step that repeats itself does so from the second or third on."""
 
-OPTIONS = frozenset({"ideal", "steps", "timeline"})
+OPTIONS = frozenset({"ideal", "load", "steps", "timeline"})
 
 
 class Simulator(Backend):
@@ -32,7 +33,10 @@ class Simulator(Backend):
     name = "sim"
 
     def run(self, program: Program, machine: Machine, options: Mapping[str, object]) -> SimResult:
-        """Simulate ``steps`` steps (2) and report the last. ``ideal``: unlimited memory; ``timeline``: keep copies and samples."""
+        """Simulate ``steps`` steps (2) and report the last. ``ideal``: unlimited memory; ``timeline``: keep copies and samples.
+
+        ``load``: Python files in which the program's policy may be.
+        """
         unknown = sorted(set(options) - OPTIONS)
         if unknown:
             raise TypeError(f"unknown options of the simulator: {', '.join(unknown)}; known: {', '.join(sorted(OPTIONS))}")
@@ -41,7 +45,13 @@ class Simulator(Backend):
         steps = int(str(options.get("steps", 2)))
         if not 1 <= steps <= MAX_STEPS:
             raise UsageError.at(f"{steps} steps: expected 1 to {MAX_STEPS}", None, "two show the steady state")
-        result = _simulate(program, step, machine, steps, bool(options.get("ideal")), bool(options.get("timeline")))
+        files: Any = options.get("load", ())
+        if options.get("ideal"):
+            from g10c.backends.ideal import simulate_ideal
+
+            result = simulate_ideal(step, machine, str(program.attrs.get("runtime", "uvm")))
+        else:
+            result = _simulate(program, step, machine, steps, bool(options.get("timeline")), files)
         bound = program.attrs.get("bound_time")
         if not isinstance(bound, int):
             return result
@@ -65,43 +75,49 @@ class Simulator(Backend):
         return {"json": result_json_text, "kernels": kernel_csv}[form](result)
 
 
-def _simulate(program: Program, step: Step, machine: Machine, steps: int, ideal: bool, timeline: bool) -> SimResult:
+def _simulate(program: Program, step: Step, machine: Machine, steps: int, timeline: bool, files: Sequence[str | Path]) -> SimResult:
     runtime = str(program.attrs.get("runtime", "uvm"))
-    if ideal:
-        from g10c.backends.ideal import simulate_ideal
-
-        return simulate_ideal(step, machine, runtime)
     moves = moves_of(program)
     _require_tiers(program, machine)
+    policy = _policy(program, runtime, files)
     kernels = [op.location for op in program.kernels]
+    directives = [op.location for op in program.ops if op.kind is OpKind.DIRECTIVE]
+    if isinstance(policy, CopyPolicy):
+        from g10c.backends.direct.places import Places
+        from g10c.backends.pool.runner import simulate_pool
+
+        places = Places(step, kernels, directives)
+        return simulate_pool(places, moves, machine, policy, steps=steps, timeline=timeline)
     if runtime == "direct":
         from g10c.backends.direct.runner import simulate_direct
 
-        directives = [op.location for op in program.ops if op.kind is OpKind.DIRECTIVE]
         return simulate_direct(step, moves, machine, steps=steps, timeline=timeline, kernel_locations=kernels, move_locations=directives)
     from g10c.backends.uvm.runner import simulate_uvm
     from g10c.backends.uvm.timeline import Timeline
 
     kept = Timeline() if timeline else None
-    result = simulate_uvm(step, moves, machine, steps=steps, observer=kept, policy=_policy(program), locations=kernels)
+    result = simulate_uvm(step, moves, machine, steps=steps, observer=kept, policy=policy, locations=kernels)
     if machine.pcie.latency_ns:
         note = "pcie.latency has no part in the uvm runtime: uvm.fault_latency stands for what a fault costs"
         result = dataclasses.replace(result, notes=(*result.notes, note))
     return kept.added_to(result) if kept else result
 
 
-def _policy(program: Program) -> Policy | None:
-    """What the program's attribute ``policy`` names, with its options: ``deepum{degree=8}``; demand paging where there is none."""
+def _policy(program: Program, runtime: str, files: Sequence[str | Path]) -> AnyPolicy | None:
+    """What the program's attribute ``policy`` names, with its options: ``deepum{degree=8}``; nothing where there is none.
+
+    Raises :class:`InputError` where that is no policy, or one for another runtime.
+    """
     text = program.attrs.get("policy")
     if not text:
         return None
-    from g10c.compiler.pipeline import build_passes, parse_pipeline
-    from g10c.compiler.registry import registry
+    from g10c.compiler.policies import guarded, make_policy
 
-    built = build_passes(parse_pipeline(str(text), f"policy of {program.name}"), cast("Registry[type[Policy]]", registry("g10c.policies")))
-    if len(built) != 1:
-        raise InputError.at(f"program {program.name!r} names {len(built)} policies: {text}", program.location, "a step runs under one")
-    return built[0]
+    policy = make_policy(str(text), files, f"policy of {program.name}", program.location)
+    if policy.runtime != runtime:
+        message = f"policy {text} of program {program.name!r} decides for the {policy.runtime} runtime, the program runs on {runtime}"
+        raise InputError.at(message, program.location, f"write runtime = {policy.runtime}, or take the policy out")
+    return guarded(policy)
 
 
 def _require_times(program: Program) -> None:

@@ -252,7 +252,8 @@ def simulate(
     """Execute a model or plan and return its timing.
 
     A plan runs on its own machine unless another is given (the result's notes say so). ``options``: ``ideal`` (unlimited
-    memory), ``steps`` (simulated; the last is reported), ``timeline`` (keep copies and memory samples), ``load`` (Python files with policies).
+    memory), ``steps`` (simulated; the last is reported), ``timeline`` (keep copies and memory samples), ``load`` (Python files that
+    define policies).
     Raises :class:`~g10c.ir.errors.InfeasibleError` with the reason where it cannot run.
     """
     import dataclasses

@@ -28,6 +28,7 @@ from g10c.ir.program import Level
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from g10c.compiler.protocols import Evaluator
     from g10c.compiler.rewriting.log import RewriteLog
@@ -68,6 +69,8 @@ class PassContext:
     find_rule_functions: Callable[[], Mapping[str, Callable[..., Any]]] | None = None
     rewrite_log: RewriteLog | None = None
     """Where rules write what they do; nowhere when ``None``."""
+    load: tuple[str | Path, ...] = ()
+    """Python files that define passes, policies or functions for rules."""
     statistics: dict[str, int | float] = field(default_factory=dict)
     totals: dict[str, int | float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

@@ -117,6 +117,12 @@ def _rules(rules: Iterable[Rule]) -> str:
     return markdown_table(("rule", "levels", "what holds"), rows)
 
 
+def _rule_functions() -> str:
+    from g10c.compiler.rules.builtins import markdown_table as functions
+
+    return functions()
+
+
 SECTIONS: dict[str, Callable[[], str]] = {
     "kernels": _kernels,
     "directives": lambda: _others(OpKind.DIRECTIVE),
@@ -129,6 +135,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "tensor-attributes": lambda: _attributes(TENSOR_ATTRS),
     "form-rules": lambda: _rules(FORM_RULES),
     "flow-rules": lambda: _rules(FLOW_RULES),
+    "rule-functions": _rule_functions,
 }
 """The generated sections by name; each returns Markdown."""
 

@@ -156,7 +156,7 @@ def load_python_file(path: str) -> ModuleType:
         return sys.modules[name]
     if not file.is_file():
         what = "not a regular file" if file.exists() else "no such file"
-        raise InputError.at(f"{path}: {what}", None, "--load takes a Python file with passes")
+        raise InputError.at(f"{path}: {what}", None, "--load takes a Python file with passes or policies")
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise InputError.at(f"{path}: not a Python file", None, "--load takes a file whose name ends in .py")

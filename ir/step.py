@@ -37,6 +37,12 @@ class Kernel:
     reads: tuple[int, ...]
     writes: tuple[int, ...]
 
+    @property
+    def operands(self) -> tuple[int, ...]:
+        """Its tensors, each once: those only written, then those read. G10's artifact asks for them so (``getRequiredTensors``)."""
+        read = dict.fromkeys(self.reads)
+        return (*(tensor for tensor in dict.fromkeys(self.writes) if tensor not in read), *read)
+
 
 @dataclass(frozen=True, slots=True)
 class Move:

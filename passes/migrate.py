@@ -46,6 +46,9 @@ class MigratePass(Pass):
     preallocate: Literal["always", "until-fits", "never"] = option(
         "always", "intermediates that get alloc and free; G10 stops when the step fits"
     )
+    evict_at_peak: bool = option(
+        False, "last, evict what is idle at the peak and stayed, to be fetched on demand, as G10-GDS and G10-Host do"
+    )
     eager_prefetch: bool = option(True, "prefetch as early as memory allows, not just in time")
     estimate: bool = option(True, "simulate the plan, so that it holds the time of the step")
     tie_order: Literal["artifact", "stable"] = option(
@@ -76,6 +79,8 @@ class MigratePass(Pass):
         plan = plan_greedy(context.analysis(STEP, program), context.machine, self.greedy_options())
         _report(plan.statistics, self.runtime, context)
         planned = with_moves(program, plan.moves).with_attrs(runtime=Ident(self.runtime))
+        if program.attrs.get("runtime", "uvm") != self.runtime:
+            planned = planned.with_attrs(policy=None)  # it decides for the other runtime
         return _estimated(planned, context) if self.estimate and context.find_evaluator else planned
 
     def greedy_options(self) -> GreedyOptions:
@@ -88,6 +93,7 @@ class MigratePass(Pass):
             targets=self.target,
             preallocate=self.preallocate,
             eager_prefetch=self.eager_prefetch,
+            evict_at_peak=self.evict_at_peak,
             tie_order=self.tie_order,
             first_tensor_is_input=self.first_tensor_is_input and self.runtime == "uvm",  # explicit copies need room made for every tensor,
             eager_needs_room=self.runtime == "direct",  # and stop where there is none

@@ -100,6 +100,12 @@ def test_the_pass_in_fifteen_lines_has_no_more():
     assert len([line for line in first.text.splitlines()[1:] if line]) <= 15
 
 
+def test_the_rule_of_the_tutorial_has_fifteen_lines_at_most():
+    first = next(block for block in blocks((ROOT / "docs" / "rules.md").read_text(encoding="utf-8")) if block.language == "rules")
+    assert first.file_name == "epilogue.rules"
+    assert len([line for line in first.text.splitlines()[1:] if line]) <= 15
+
+
 def test_a_document_that_shows_something_else_is_found(folder):
     document = "```console\n$ g10c --version\ng10c 7\n```\n\n```python\nprint(1)\n```\n\n```output\n2\n```\n"
     right = Reader(document).read()

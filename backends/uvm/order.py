@@ -20,7 +20,7 @@ class ArrivalOrder:
     Accesses of kernels do not change the order: the artifact refreshes a page only when it is mapped (``GPUPageTable::LRUAccess``).
     """
 
-    __slots__ = ("_holding", "_newest", "_next_number", "_oldest", "_spared", "_victim")
+    __slots__ = ("_holding", "_newest", "_next_number", "_oldest", "_passed", "_spared")
 
     def __init__(self, tensors: int) -> None:
         self._oldest: Run | None = None
@@ -28,19 +28,19 @@ class ArrivalOrder:
         self._holding: list[dict[Run, None]] = [{} for _ in range(tensors)]  # runs by tensor; may name runs that hold it no more
         self._next_number = 0
         self._spared = NOTHING
-        self._victim: Run | None = None  # no run before it has a page that is not of _spared
+        self._passed: Run | None = None  # neither it nor a run before it has a page that is not of _spared
 
     def victim(self, spared: frozenset[int] = NOTHING) -> Run | None:
         """The oldest run with a page that is not of a ``spared`` tensor."""
         if not spared:
             return self._oldest
-        if spared is not self._spared or self._victim is None:
+        if spared is not self._spared:
             self._spared = spared
-            self._victim = self._oldest
-        run = self._victim
+            self._passed = None
+        run = self._oldest if self._passed is None else self._passed.after
         while run is not None and run.within(spared):
+            self._passed = run
             run = run.after
-        self._victim = run
         return run
 
     def append(self, pattern: Parts, repeats: int = 1) -> None:
@@ -49,6 +49,8 @@ class ArrivalOrder:
         period = sum(count for _, count in pattern)
         if last is not None and last.extends(pattern):
             last.extend(period, repeats)
+            if last is self._passed:
+                self._passed = last.before  # it may have had nothing but the lead of a period
             return
         self._next_number += 1
         run = Run(pattern, period, repeats, self._next_number)
@@ -141,8 +143,8 @@ class ArrivalOrder:
             self._newest = before
         else:
             after.before = before
-        if run is self._victim:
-            self._victim = after
+        if run is self._passed:
+            self._passed = before
         for tensor, _ in run.pattern:
             self._holding[tensor].pop(run, None)
 

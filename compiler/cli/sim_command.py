@@ -29,6 +29,9 @@ def run(argv: Sequence[str]) -> int:
     if arguments.steps is not None:
         options["steps"] = arguments.steps
     if arguments.load:
+        from g10c.compiler.policies import check_policy_files
+
+        check_policy_files(arguments.load)
         options["load"] = arguments.load
     loaded = load(arguments.model)
     result = simulate(loaded, arguments.machine, arguments.settings, options)

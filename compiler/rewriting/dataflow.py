@@ -3,7 +3,8 @@
 A version is the value that one write of a tensor leaves: (tensor, the place that made it), and ``None`` for the value at the start of
 the step, which for a persistent tensor is the last version of the step before. An op that reads and writes a tensor updates it in
 place: it reads one version and makes the next. Versions are the only interface that patterns and analyses see, so no rule has to look
-for later writes itself. Directives neither read nor write; they find a version and are listed apart.
+for later writes itself. Directives neither read nor write; they find a version and are listed apart. An op on some ranks leaves
+what it writes as it was on the others: it counts as a reader of the version before.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ class Version(NamedTuple):
 
     tensor: str
     made_by: Place | None
+
+
+def needs(op: Op) -> tuple[str, ...]:
+    """The tensors whose value before it an op needs: what it reads, and what it writes on some ranks only, as the others keep it."""
+    return op.reads if op.on is None else op.reads + op.writes
 
 
 Places = dict[str, list[Place]]
@@ -50,7 +56,8 @@ class Dataflow:
         if op.kind is OpKind.DIRECTIVE:
             entries += [(self._directives, name) for name in dict.fromkeys(op.reads)]
             return entries
-        entries += [(self._readers, name) for name in (op.reads if len(op.reads) < 2 else dict.fromkeys(op.reads))]
+        needed = needs(op)
+        entries += [(self._readers, name) for name in (needed if len(needed) < 2 else dict.fromkeys(needed))]
         entries += [(self._writers, name) for name in (op.writes if len(op.writes) < 2 else dict.fromkeys(op.writes))]
         return entries
 

@@ -5,7 +5,7 @@ their order, and the first that fits fires; ops that it makes are looked at righ
 of which this one changed a version, a use or the declaration: whatever may match now and did not before has such an op in it.
 
 An index from op names to rules and bisection in the dataflow keep the cost of a round close to linear in its ops. A rule fires once on
-the same ops: keeping them all does not make it fire again.
+the same ops with the same results for its names: keeping them all does not make it fire again.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from g10c.compiler.rewriting.apply import Firing, Refusal, RuleError, fire
+from g10c.compiler.rewriting.dataflow import Version
 from g10c.compiler.rewriting.rewriter import Rewriter
 from g10c.compiler.rewriting.rule import Condition, Match, Rule, RuleSet
 from g10c.compiler.rewriting.sequence import Place, order_of
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 LEAST_LIMIT = 10_000
 FIRINGS_PER_OP = 4
 """The limit on firings, unless one is given: this many for each op of the program, and at least :data:`LEAST_LIMIT`."""
+
+
+Results = tuple[tuple[str, ...], ...]
+"""For each name that a pattern writes its tensors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,8 @@ class _Engine:
     fired: int = 0
     late: Counter[Rule] = field(default_factory=Counter)
     """What fired in the second half of the limit: rules without end are in it, those before them hardly."""
-    _kept: set[tuple[Rule, tuple[Place, ...]]] = field(default_factory=set)
+    _kept: dict[tuple[Rule, tuple[Place, ...]], set[Results]] = field(default_factory=dict)
+    """Where a rule kept all ops that it matched, and the results of its names each time."""
     _changed: dict[str, None] = field(default_factory=dict)
     _first_round: dict[str, list[tuple[Rule, int]]] = field(default_factory=dict)
     _anywhere: dict[str, list[tuple[Rule, int]]] = field(default_factory=dict)
@@ -123,7 +129,8 @@ class _Engine:
 
     def _attempt(self, rule: Rule, bindings: Bindings) -> Firing | None:
         match = Match(rule.pattern, bindings, self.rewriter)
-        if self._kept and (rule, match.places) in self._kept:
+        known = self._kept.get((rule, match.places)) if self._kept else None
+        if known and _results(rule, bindings) in known:
             return None
         failed = next(_failing(rule, match), None)
         if failed is not None:
@@ -140,7 +147,7 @@ class _Engine:
     def _note(self, firing: Firing, bindings: Bindings) -> None:
         rule, places = firing.rule, tuple(place for place in bindings.places if place is not None)
         if not any(place.gone for place in places):
-            self._kept.add((rule, places))
+            self._kept.setdefault((rule, places), set()).add(_results(rule, bindings))
         self.firings[rule.name] += 1
         self._changed.update(dict.fromkeys(firing.changed))
         if self.log is not None:
@@ -161,6 +168,13 @@ class _Engine:
                 "what a rule makes should not match it again: add a condition that the result does not meet, or raise `limit`",
             )
         )
+
+
+def _results(rule: Rule, bindings: Bindings) -> Results:
+    """The tensors that the written names of a pattern stand for. Operands do not count: those of some ops stand in any order."""
+    written = rule.pattern.written
+    bound = [value for (name, number), value in bindings.slots.items() if number and name in written]
+    return tuple([tuple([one.tensor for one in ((value,) if isinstance(value, Version) else value)]) for value in bound])
 
 
 def _failing(rule: Rule, match: Match, but: Condition | None = None) -> Iterator[Condition]:

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import pairwise
 
 from g10c.ir.errors import near_hint
 from g10c.ir.ops import declaration, known_names
@@ -92,9 +93,8 @@ class OpPattern:
             if not any(_fits(name, known) for known in known_names()):
                 raise PatternError(f"no op is called {name!r}", near_hint(name, known_names(), "ops") or "docs/ir.md lists the ops")
         for side in (self.reads, self.writes):
-            named = [operand.name for operand in side if operand.name != ANY and operand.many]
-            if len(named) < sum(operand.many for operand in side) - 1:
-                raise PatternError("two unnamed `_...` in one list", "one is enough, or give them names")
+            if any(one.many and other.many and one.name == other.name == ANY for one, other in pairwise(side)):
+                raise PatternError("two unnamed `_...` side by side", "one is enough, or give them names")
 
     @cached_property
     def fitting(self) -> frozenset[str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from g10c.compiler.rewriting.dataflow import Dataflow, Version
+from g10c.compiler.rewriting.dataflow import Dataflow, Version, needs
 from g10c.compiler.rewriting.pattern import PatternError
 from g10c.compiler.rewriting.rule import Keep, Line, Match, Rewrite
 from g10c.compiler.rewriting.sequence import Place, order_of
@@ -90,8 +90,10 @@ def _anchors(match: Match, lines: Sequence[Line | Keep]) -> list[Place]:
         raise PatternError(
             f"the lines of the rewrite stand in another order than those of the match: {', '.join('@' + label for label in named)}"
         )
-    if len(set(named)) < len(named):
-        raise PatternError("two lines of the rewrite have one label", "lines without a label stand before the next one that has")
+    seen: dict[str, Line | Keep] = {}
+    for line, label in zip(lines, labels, strict=True):
+        if label and not (isinstance(seen.setdefault(label, line), Keep) and isinstance(line, Line)) and seen[label] is not line:
+            raise PatternError("two lines of the rewrite have one label", "lines without a label stand before the next one that has")
     return found
 
 
@@ -149,7 +151,7 @@ class Check:
     # What new ops read
 
     def _reads(self, item: Item) -> None:
-        for name in item.op.reads if item.op.kind is not OpKind.DIRECTIVE else ():
+        for name in needs(item.op) if item.op.kind is not OpKind.DIRECTIVE else ():
             meant = self._meant(item, name)
             if self._found(item.key, name) is not meant:
                 raise MisplacedError(f"%{name} is written again before the place of {item.op.name}")
@@ -162,7 +164,7 @@ class Check:
         first = item.kept or next((place for place in self.match.places if name in place.op.reads or name in place.op.writes), None)
         if first is None:
             return self._outside(self.flow.found(item.anchor, name).made_by)
-        meant = self._outside(self.flow.found(first, name).made_by if name in first.op.reads else first)
+        meant = self._outside(self.flow.found(first, name).made_by if name in needs(first.op) else first)
         if isinstance(meant, Item):
             raise PatternError(f"{item.op.name} reads %{name} before the rewrite writes it", "put the line that writes it first")
         if meant in self.matched:

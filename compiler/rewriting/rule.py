@@ -147,7 +147,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A new op; ``at`` is the label of the op whose place it takes."""
+    """A new op; ``at`` is the label of the op whose place it takes, or behind which it stands."""
 
     op: Op
     at: str = ""
@@ -165,9 +165,9 @@ class Keep:
 class Rewrite:
     """What a match becomes.
 
-    Matched ops that no :class:`Keep` names go. New ops with a label ``at`` stand where that op stood; those without stand right before
-    the next line with a place, or behind the last one. Without any such line all stand together, where the matched ops allow it: at
-    the last of them, or at an earlier one.
+    Matched ops that no :class:`Keep` names go. New ops with a label ``at`` stand where that op stood, or behind it where a line above
+    keeps it; those without stand right before the next line with a place, or behind the last one. Without any such line all stand
+    together, where the matched ops allow it: at the last of them, or at an earlier one.
 
     ``uses`` maps the name of a tensor to that of another that is read in its stead from here on. ``tensors`` are new or changed
     declarations; those of :meth:`Match.new_tensor` need not be listed. ``program`` are attributes of the program.

@@ -29,7 +29,8 @@ def _labels(rule: RuleText, scope: Scope) -> Iterator[Diagnostic]:
             continue
         first = seen.get(atom.name)
         if first is not None:
-            yield _twice(atom, first, line)
+            if not (isinstance(first, KeepLine) and isinstance(line, OpLine)):  # that one stands behind the kept op
+                yield _twice(atom, first, line)
             continue
         seen[atom.name] = line
         if last is not None and scope.labels[last.name].position > scope.labels[atom.name].position:
@@ -44,7 +45,7 @@ def _twice(atom: Atom, first: Action, line: Action) -> Diagnostic:
         return Diagnostic(f"@{atom.name} is kept already, {where}", atom.span, "keep it once")
     if isinstance(first, KeepLine) or isinstance(line, KeepLine):
         message = f"@{atom.name} is both kept and replaced; the other line is {first.span.line}"
-        return Diagnostic(message, atom.span, "an op beside a kept one has no label: it stands before the next line that has")
+        return Diagnostic(message, atom.span, f"put `keep @{atom.name}` first, and the op stands behind it")
     return Diagnostic(
         f"@{atom.name} is replaced already, {where}", atom.span, "leave the label out: the op stands before the next line that has"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from g10c.compiler.rewriting.pattern import ANY, Capture, OneOf, Operand, OpPattern, Pattern, PatternError
@@ -79,11 +80,10 @@ class PatternReader:
         return tuple(Operand(atom.name, atom.many) for atom in atoms)
 
     def _check_lists(self, atoms: Sequence[Atom]) -> None:
-        lists = [atom for atom in atoms if atom.many]
-        if len([atom for atom in lists if atom.type == "ANY"]) > 1:
-            self._expressions.tell(
-                "two unnamed lists, _..., stand in one list", lists[-1].span, "one is enough, or give them names: %xs..."
-            )
+        for one, other in pairwise(atoms):
+            if one.many and other.many and one.type == other.type == "ANY":
+                message = "two unnamed lists, _..., stand side by side"
+                self._expressions.tell(message, other.span, "one is enough, or give them names: %xs...")
 
     def _bind(self, atom: Atom, *, written: bool) -> None:
         known = self._scope.tensors.get(atom.name)

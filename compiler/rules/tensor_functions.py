@@ -52,7 +52,7 @@ def _persistent(site: CallSite) -> Typed:
     find = site.first.run
     if site.first.kind is Kind.TENSOR:
         return Typed(Kind.BOOL, lambda match: _tensor(match, find(match)).persistent, site.span)
-    return Typed(Kind.BOOL, lambda match: all(_tensor(match, version).persistent for version in find(match)), site.span)
+    return Typed(Kind.BOOL, lambda match: any(_tensor(match, version).persistent for version in find(match)), site.span)
 
 
 def _count(site: CallSite) -> Typed:
@@ -120,5 +120,5 @@ TENSOR_FUNCTIONS = (
     Builtin(
         "dim(%x, i)", "dimension i, counted from 0; -1 is the last; of a list that of all, none where they differ", (TENSORS, NUMBER), _dim
     ),
-    Builtin("persistent(%x)", "whether a tensor lives across steps; of a list whether all of them do", (TENSORS,), _persistent),
+    Builtin("persistent(%x)", "whether a tensor lives across steps; of a list whether any of them does", (TENSORS,), _persistent),
 )

@@ -34,7 +34,7 @@ RUNS: dict[str, Run] = {
     "base-uvm": Run(""),
     "ideal": Run("", {"ideal": True}),
     "g10": Run(_planned("preallocate=until-fits,")),
-    "deepum": Run("deepum{degree=8}"),
+    "deepum": Run("deepum{degree=8,operand_order=artifact}"),
     "flashneuron": Run(f"flashneuron{{memory_line=MEMORY_LINE,operand_order=artifact,bandwidth={ARTIFACT_GIGABYTE}}}", {"steps": 1}),
     "g10-gds": Run(f"{_planned('target=ssd,preallocate=never,evict_at_peak=true,')},{EXPLICIT_COPIES}", {"steps": 1}),
     "g10-host": Run(f"{_planned('preallocate=never,evict_at_peak=true,')},{EXPLICIT_COPIES}", {"steps": 1}),

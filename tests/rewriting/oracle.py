@@ -22,7 +22,9 @@ MEANING = ("kernel", "over", "to", "from")
 class Interpreter:
     """Terms of programs; those of one interpreter can be compared."""
 
-    def __init__(self) -> None:
+    def __init__(self, one_rank: bool = False) -> None:
+        self.one_rank = one_rank
+        """Whether a sum over ranks is that of one rank: its operand."""
         self._numbers: dict[Term, int] = {}
         self._stands_for: dict[Op, tuple[Op, ...]] = {}
 
@@ -59,6 +61,10 @@ class Interpreter:
             values |= {name: own[name] for name in op.writes}
             return
         operands = [values[name] for name in op.reads]
+        if op.name == "all_reduce":  # of several tensors it is one of each
+            sums = operands if self.one_rank else [self._number(op.name, op.attrs["over"], operand) for operand in operands]
+            values |= dict(zip(op.writes, sums, strict=True))
+            return
         if is_commutative(op.name):
             operands.sort()
         meaning = tuple(op.attrs.get(name) for name in MEANING)

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rewriting.programs import program, random_programs
 
-from g10c.compiler.rewriting.pattern import Capture, OneOf, Pattern, PatternError, op, pattern
-from g10c.compiler.rewriting.match import Matcher
 from g10c.compiler.rewriting.dataflow import Version
+from g10c.compiler.rewriting.match import Matcher
+from g10c.compiler.rewriting.pattern import Capture, OneOf, Pattern, PatternError, op, pattern
 from g10c.compiler.rewriting.rewriter import Rewriter
-from g10c.ir.program import Op, Program
+from g10c.ir.program import Program
 from g10c.ir.values import Ident
 
 
@@ -120,7 +120,8 @@ def test_attributes():
 
 def test_directives_and_what_they_find():
     step = program(
-        "%a = relu.forward(%x)\nevict(%a) {to = host}\nprefetch(%a) {from = host}\n%b = relu.forward(%a)\n%a = gelu.forward(%b)\nevict(%a) {to = ssd}"
+        "%a = relu.forward(%x)\nevict(%a) {to = host}\nprefetch(%a) {from = host}\n"
+        "%b = relu.forward(%a)\n%a = gelu.forward(%b)\nevict(%a) {to = ssd}"
     )
     relu = op("relu.forward", ["p"], ["q"])
     assert found(step, relu, op("evict", ["q"])) == [(0, 1)]
@@ -138,6 +139,11 @@ def test_lines_that_share_no_tensor_are_the_nearest_ops():
     )
     loose = (op("all_reduce", ["p"], ["p"]), op("all_reduce", ["q"], ["q"]))
     assert found(step, *loose) == [(0, 2), (2, 3)]
+
+
+def test_an_operand_wherever_it_stands():
+    step = program("%a = relu.forward(%x)\n%b = fused(%w, %a, %v)\n%c = fused(%a)\n%d = fused(%w, %v)")
+    assert found(step, op("relu.forward", ["_"], ["p"]), op("fused", ["_...", "p", "_..."], ["_..."])) == [(0, 1), (0, 2)]
 
 
 def test_mistakes():

@@ -31,7 +31,8 @@ def fuse(p, q, r):
 
 def test_new_ops_stand_at_the_last_op_if_they_can():
     step = program(
-        '%a = relu.forward(%x) {layer = "l1"}\n%c = tanh.forward(%x)\n%b = gelu.forward(%a) {layer = "l2", time = 3us}\n%d = tanh.forward(%b)'
+        '%a = relu.forward(%x) {layer = "l1"}\n%c = tanh.forward(%x)\n'
+        '%b = gelu.forward(%a) {layer = "l2", time = 3us}\n%d = tanh.forward(%b)'
     )
     done = apply_rules(step, fuse)
     assert texts(done.program) == ["c = tanh.forward(x)", "b = fused(x)", "d = tanh.forward(b)"]
@@ -48,7 +49,8 @@ def test_else_at_an_earlier_op():
 
 def test_else_not_at_all():
     step = program(
-        "%c = tanh.forward(%x)\n%b = tanh.forward(%x)\n%a = relu.forward(%c)\n%c = zero()\n%d = tanh.forward(%b)\n%b = gelu.forward(%a)\n%d = add.forward(%b, %c)"
+        "%c = tanh.forward(%x)\n%b = tanh.forward(%x)\n%a = relu.forward(%c)\n%c = zero()\n"
+        "%d = tanh.forward(%b)\n%b = gelu.forward(%a)\n%d = add.forward(%b, %c)"
     )
     log = RewriteLog()
     assert apply_rules(step, fuse, log=log).program is step
@@ -264,6 +266,49 @@ def test_a_rule_fires_once_on_the_same_ops():
     assert texts(done.program) == ["g = linear.backward_weight(x, x)", "g = all_reduce(g)", "w = apply_grad(w, g)"]
     assert done.program.attrs == {"mesh": "dp=2"}
     assert done.firings == {"reduce": 1}
+
+
+def test_a_rule_fires_for_each_result_of_an_op():
+    @rule(op("*", ["_..."], ["before...", "q", "after..."], label="one"))
+    def halve(q):
+        return Rewrite([Keep("one")], tensors=[replace(q.tensor, dtype="f16")]) if q.tensor.dtype == "f32" else None
+
+    step = program("%a, %b, %c = split.forward(%x)\n%d = add.forward(%a, %b, %c)")
+    done = apply_rules(step, replace(halve, changes_values=True))
+    assert done.firings == {"halve": 4}
+    assert {name for name, tensor in done.program.tensors.items() if tensor.dtype == "f16"} == {"a", "b", "c", "d"}
+
+
+def test_a_new_op_stands_behind_one_that_is_kept():
+    @rule(op("linear.backward_weight", ["_..."], ["g"], label="one"), op("apply_grad", ["w", "g"], ["w"], label="two"))
+    def reduce(g):
+        return Rewrite(
+            [Keep("one"), Line(make_op("all_reduce", [g], [g], over=Ident("dp")), at="one"), Keep("two")], program={"mesh": "dp=2"}
+        )
+
+    step = program("%g = linear.backward_weight(%x, %x)\n%a = relu.forward(%g)\n%w = apply_grad(%w, %g)\n%v = apply_grad(%v, %a)")
+    assert texts(apply_rules(step, reduce).program) == [
+        "g = linear.backward_weight(x, x)",
+        "g = all_reduce(g)",
+        "a = relu.forward(g)",
+        "w = apply_grad(w, g)",
+        "v = apply_grad(v, a)",
+    ]
+
+    @rule(op("relu.forward", ["p"], ["q"], label="one"))
+    def twice(p, q):
+        return Rewrite([Line(make_op("relu.forward", [p], [q]), at="one"), Keep("one")])
+
+    assert "two lines of the rewrite have one label" in refusal(step, twice)
+
+
+def test_operands_in_another_order_are_the_same_ops():
+    @rule(op("add.forward", ["p", "q"], ["r"], {"time": Capture("t")}, label="one"))
+    def slower(t):
+        return Rewrite([Keep("one", {"time": Time(2 * t)})])
+
+    step = program("%a = relu.forward(%x)\n%b = add.forward(%a, %x) {time = 3us}")
+    assert apply_rules(step, slower).program.ops[1].attrs["time"] == Time(6000)
 
 
 def test_rounds_reach_what_earlier_firings_make_possible():
@@ -492,3 +537,27 @@ def test_capture_of_an_attribute():
     step = program("%g = scale.forward(%x) {time = 8us}\n%w = apply_grad(%w, %g) {time = 3us, phase = update}")
     done = apply_rules(step, fuse_scale_into_update).program
     assert print_program(done).splitlines()[-1] == "%w = scaled_apply_grad(%w, %x)  {time = 5us, phase = update}"
+
+
+def test_a_write_on_some_ranks_needs_the_value_of_the_others():
+    mesh = '{mesh = "dp=2"}'
+    step = program('%a = relu.forward(%x)\n%a = gelu.forward(%x) {on = "dp:0"}\n%w = apply_grad(%w, %a)', mesh)
+    assert apply_rules(step, drop_dead).program is step
+
+    @rule(op("relu.forward", ["p"], ["q"]))
+    def careless(p):
+        return []
+
+    assert "gelu.forward still reads the value of %a" in refusal(step, careless)
+
+    @rule(op("tanh.forward", ["p"], ["q"]), op("gelu.forward", ["q"], ["r"]))
+    def chain(p, r):
+        return make_op("fused", [p], [r])
+
+    late = program(
+        '%a = relu.forward(%x)\n%b = tanh.forward(%x) {on = "dp:0"}\n%c = relu.forward(%x)\n'
+        '%a = gelu.forward(%b) {on = "dp:0"}\n%w = apply_grad(%w, %a)',
+        mesh,
+    )
+    fused = apply_rules(late, chain).program
+    assert [(one.name, one.on) for one in fused.ops][2] == ("fused", "dp:0")

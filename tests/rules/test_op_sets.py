@@ -28,6 +28,7 @@ def test_a_set_of_any_op_is_any_op():
 
 def test_words_of_the_language_name_what_they_like_elsewhere():
     (rule,) = rules(
-        "let ops = 3\nrule ops\nmatch @ops: %ops = relu.forward(%x) {time = $ops}\nwhere users(%ops) < ops\nrewrite keep @ops {my.a = $ops}\n"
+        "let ops = 3\nrule ops\nmatch @ops: %ops = relu.forward(%x) {time = $ops}\n"
+        "where users(%ops) < ops\nrewrite keep @ops {my.a = $ops}\n"
     )
     assert rule.name == "ops"
