@@ -67,12 +67,18 @@ def result_table(result: SimResult, machine: Machine | None = None) -> str:
 
 
 def kernel_csv(result: SimResult) -> str:
-    """Kernels in order as CSV: number, name, start, end, own time and stall (together the time from start to end), in nanoseconds."""
+    """Kernels in order as CSV: number, name, start, end, own time and stall (together the time from start to end), in nanoseconds.
+
+    The last column is the part of the own time in which data move; the result has to hold its copies for it (``timeline``).
+    """
+    from g10c.compiler.kernel_parts import kernel_parts
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("kernel", "name", "start_ns", "end_ns", "time_ns", "stall_ns"))
-    for number, kernel in enumerate(result.kernels):
-        writer.writerow((number, kernel.name, kernel.start_ns, kernel.end_ns, kernel.own_ns, kernel.stall_ns))
+    writer.writerow(("kernel", "name", "start_ns", "end_ns", "time_ns", "stall_ns", "overlap_ns"))
+    for number, (kernel, parts) in enumerate(zip(result.kernels, kernel_parts(result), strict=True)):
+        times = (kernel.start_ns, kernel.end_ns, kernel.own_ns, kernel.stall_ns, parts.overlap_ns)
+        writer.writerow((number, kernel.name, *times))
     return text.getvalue()
 
 

@@ -166,6 +166,16 @@ class Backend(ABC):
         """A result as text: ``table``, ``json``, ``kernels`` (CSV) or ``chrome-trace``; the machine adds capacities to the table."""
 
 
+class Exporter(ABC):
+    """Writes a program with its directives as another tool reads it."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def export(self, program: Program, machine: Machine) -> str:
+        """The text. Raises :class:`~g10c.ir.errors.InputError` for what the form cannot hold."""
+
+
 class Reproduction(ABC):
     """Runs the published results of a system again, as an ordinary client of the pipeline."""
 

@@ -26,6 +26,7 @@ GROUPS: dict[str, str] = {
     "g10c.passes": "pass",
     "g10c.policies": "policy",
     "g10c.backends": "backend",
+    "g10c.exporters": "export format",
     "g10c.importers": "importer",
     "g10c.machines": "machine",
     "g10c.models": "model",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from g10c.compiler.analyses import LIFETIMES, STEP
 from g10c.compiler.analysis import AnalysisCache
+from g10c.compiler.memory_use import memory_use
 from g10c.ir.ops import OpKind
 from g10c.ir.values import Range, Size
 
@@ -31,8 +32,11 @@ class Summary:
     """Role to (number, bytes)."""
     live_peak_bytes: int
     live_peak_kernel: int
+    live_peak_parts: dict[str, int]
+    """Bytes of weights, inputs and intermediates at the peak."""
     active_peak_bytes: int
     active_peak_kernel: int
+    active_peak_parts: dict[str, int]
     largest: tuple[tuple[str, str, int], ...]
     """(name, role, bytes), largest first."""
     directives: dict[str, int] = field(default_factory=dict)
@@ -44,6 +48,7 @@ def summarize(program: Program, largest: int = 8) -> Summary:
     cache = AnalysisCache()
     step = cache.get(STEP, program)
     live = live_bytes(step, cache.get(LIFETIMES, program))
+    use = memory_use(program)
     active = [sum(step.tensors[t].size_bytes for t in {*kernel.reads, *kernel.writes}) for kernel in step.kernels]
     counts: dict[str, int] = {}
     for op in program.ops:
@@ -62,8 +67,10 @@ def summarize(program: Program, largest: int = 8) -> Summary:
         tensors_by_role=roles,
         live_peak_bytes=max(live, default=0),
         live_peak_kernel=_peak(live),
+        live_peak_parts=asdict(use.live[_peak(live)]) if live else {},
         active_peak_bytes=max(active, default=0),
         active_peak_kernel=_peak(active),
+        active_peak_parts=asdict(use.active[_peak(active)]) if active else {},
         largest=tuple((tensor.name, str(tensor.role), tensor.size_bytes) for tensor in by_size[:largest]),
         directives=_directive_bytes(program),
     )

@@ -21,6 +21,20 @@ def write_text_atomically(path: str | Path, text: str) -> None:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InputError.at(f"{path}: the text has no UTF-8 form: character {error.start} is half of a surrogate pair") from None
+    write_bytes_atomically(path, data)
+
+
+def make_folder(path: str | Path) -> None:
+    """Make a folder and those above it, where they are not there yet. Raises :class:`InputError` that names it."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = "a file of that name is there" if isinstance(error, FileExistsError) else _reason(error)
+        raise InputError.at(f"{path}: this folder cannot be made: {reason}", None, "give a folder that you may write to") from None
+
+
+def write_bytes_atomically(path: str | Path, data: bytes) -> None:
+    """Like :func:`write_text_atomically`, for bytes."""
     try:
         _write(os.fspath(path), data)
     except (OSError, ValueError) as error:

@@ -87,6 +87,8 @@ class SimResult:
     """Filled when a timeline was asked for."""
     memory: tuple[MemorySample, ...] = ()
     """Filled when a timeline was asked for."""
+    queued: tuple[tuple[int, int], ...] = ()
+    """Times, in order and apart, in which pages moved, were allocated or waited for that. Under demand paging; filled with a timeline."""
     notes: tuple[str, ...] = ()
     """What a reader has to know about these numbers."""
 

@@ -48,6 +48,8 @@ class BatchPace:
         while self._next < end and not self.service.idle:
             if not self._serve(end - self._next):
                 break
+        if self.watch is not None and self._next < end and not self.service.idle:
+            self.watch.queued(self._time_ns(self._next), self._time_ns(end))
         self._next = max(self._next, end)
 
     def settle(self) -> int:

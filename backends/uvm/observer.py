@@ -25,6 +25,10 @@ class Observer(Protocol):
         """Bytes moved over ``link`` (one of :data:`g10c.ir.result.LINKS`) in a stretch of time of uniform traffic."""
         ...
 
+    def queued(self, start_ns: int, end_ns: int) -> None:
+        """Pages moved, were allocated or waited for that. Stretches come in order; some touch."""
+        ...
+
     def memory(self, time_ns: int, gpu: int, host: int, ssd: int) -> None:
         """Bytes in use on each tier."""
         ...
@@ -43,6 +47,10 @@ class Watch:
         """The traffic counters were set to zero."""
         self._seen = (0, 0, 0, 0)
 
+    def queued(self, start_ns: int, end_ns: int) -> None:
+        """Report a time in which pages moved or waited."""
+        self._observer.queued(start_ns, end_ns)
+
     def report(self, start_ns: int, end_ns: int) -> None:
         """Report what moved since the last call as the traffic of ``start_ns`` to ``end_ns``."""
         traffic, page = self._service.traffic, self._page
@@ -51,5 +59,6 @@ class Watch:
             if new > old:
                 self._observer.copy(link, start_ns, end_ns, (new - old) * page)
         self._seen = now
+        self.queued(start_ns, end_ns)
         pages = self._service.pages
         self._observer.memory(end_ns, (pages.gpu_pages - pages.free) * page, pages.used[HOST] * page, pages.used[SSD] * page)

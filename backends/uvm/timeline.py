@@ -15,6 +15,8 @@ class Timeline:
     start_ns: int = 0
     copies: list[Copy] = field(default_factory=list)
     samples: list[MemorySample] = field(default_factory=list)
+    stretches: list[tuple[int, int]] = field(default_factory=list)
+    """Times in which pages moved or waited."""
     _last: dict[str, int] = field(default_factory=dict)
     """By link, the number of its latest copy."""
 
@@ -23,6 +25,7 @@ class Timeline:
         self.start_ns = start_ns
         self.copies.clear()
         self.samples.clear()
+        self.stretches.clear()
         self._last.clear()
 
     def kernel(self, kernel: int, start_ns: int, end_ns: int, fault_ns: int) -> None:
@@ -44,6 +47,13 @@ class Timeline:
         self._last[link] = len(self.copies)
         self.copies.append(Copy(link, "pages", start, end, size_bytes, "paging"))
 
+    def queued(self, start_ns: int, end_ns: int) -> None:
+        """Pages moved or waited; stretches that touch become one."""
+        start, end = start_ns - self.start_ns, end_ns - self.start_ns
+        if self.stretches and start <= self.stretches[-1][1]:
+            start, end = self.stretches[-1][0], max(end, self.stretches.pop()[1])
+        self.stretches.append((start, end))
+
     def memory(self, time_ns: int, gpu: int, host: int, ssd: int) -> None:
         """Bytes in use on each tier, where they change."""
         sample = MemorySample(time_ns - self.start_ns, gpu, host, ssd)
@@ -55,4 +65,6 @@ class Timeline:
         end = result.iteration_time_ns
         copies = [dataclasses.replace(c, start_ns=max(0, c.start_ns), end_ns=min(end, c.end_ns)) for c in self.copies]
         samples = [dataclasses.replace(s, time_ns=min(max(0, s.time_ns), end)) for s in self.samples]
-        return dataclasses.replace(result, copies=tuple(copy for copy in copies if copy.start_ns <= copy.end_ns), memory=tuple(samples))
+        kept = tuple(copy for copy in copies if copy.start_ns <= copy.end_ns)
+        queued = tuple((max(0, first), min(end, last)) for first, last in self.stretches if last > 0 and first < end)
+        return dataclasses.replace(result, copies=kept, memory=tuple(samples), queued=queued)

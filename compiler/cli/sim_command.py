@@ -18,14 +18,14 @@ def run(argv: Sequence[str]) -> int:
     parser.add_argument("--ideal", action="store_true", help="unlimited GPU memory")
     parser.add_argument("--steps", type=int, metavar="N", help="steps to simulate; the last is reported (default: 2)")
     parser.add_argument("--json", metavar="FILE", help="write the result as JSON ('-': to stdout)")
-    parser.add_argument("--kernels", metavar="FILE", help="write a CSV with the times of every kernel ('-': to stdout)")
+    parser.add_argument("--kernels", metavar="FILE", help="write a CSV with time, stall and overlap of every kernel ('-': to stdout)")
     parser.add_argument("--chrome-trace", metavar="FILE", help="write a timeline that opens in Perfetto ('-': to stdout)")
     arguments = parser.parse_all(argv)
     if arguments.steps is not None and arguments.steps < 1:
         raise UsageError.at(f"--steps {arguments.steps}: expected at least 1", None, "two steps show the steady state")
     files = {"json": arguments.json, "kernels": arguments.kernels, "chrome-trace": arguments.chrome_trace}
     check_writable(list(files.values()), [arguments.model])
-    options: dict[str, object] = {"ideal": arguments.ideal, "timeline": arguments.chrome_trace is not None}
+    options: dict[str, object] = {"ideal": arguments.ideal, "timeline": bool(arguments.chrome_trace or arguments.kernels)}
     if arguments.steps is not None:
         options["steps"] = arguments.steps
     if arguments.load:

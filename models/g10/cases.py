@@ -29,11 +29,20 @@ class Case:
     pcie_gbps: float = 15.754
     gpu_gb: float = 40.0
     memory_line_factor: float = 1.0
+    variation: float = 0.0
+    """Kernel times differ from those planned for by this fraction at most."""
+    seed: int = 5489
+    """Of the factors on kernel times."""
 
     @classmethod
     def of(cls, row: dict[str, Any]) -> Case:
         """The settings of a checked row."""
         return cls(**{field.name: row[field.name] for field in fields(cls) if field.name in row})
+
+    @property
+    def program(self) -> tuple[str, int]:
+        """Network and batch size: what is imported."""
+        return self.model, self.batch
 
     def settings(self) -> list[str]:
         """The case as ``--set`` values of a machine."""

@@ -150,10 +150,11 @@ def test_a_step_without_time_has_no_shares():
 
 
 def test_csv_has_a_line_for_every_kernel():
-    rows = list(csv.reader(io.StringIO(kernel_csv(RESULT))))
+    result = PAIR.run("1 evict x host\n1 evict y ssd\n2 prefetch x host\n2 prefetch y ssd", timeline=True)
+    rows = list(csv.reader(io.StringIO(kernel_csv(result))))
     assert rows == [
-        ["kernel", "name", "start_ns", "end_ns", "time_ns", "stall_ns"],
-        ["0", "k0", "0", "10", "10", "0"],
-        ["1", "k1", "10", "1010", "1000", "0"],
-        ["2", "k2", "1010", "1100", "10", "80"],
+        ["kernel", "name", "start_ns", "end_ns", "time_ns", "stall_ns", "overlap_ns"],
+        ["0", "k0", "0", "10", "10", "0", "0"],
+        ["1", "k1", "10", "1010", "1000", "0", "80"],
+        ["2", "k2", "1010", "1100", "10", "80", "0"],
     ]

@@ -35,6 +35,7 @@ class Recorder:
         self.steps: list[tuple[int, int]] = []
         self.kernels: list[tuple[int, int, int, int]] = []
         self.copies: list[tuple[str, int, int, int]] = []
+        self.stretches: list[tuple[int, int]] = []
         self.samples: list[tuple[int, int, int, int]] = []
 
     def step(self, number: int, start_ns: int) -> None:
@@ -45,6 +46,9 @@ class Recorder:
 
     def copy(self, link: str, start_ns: int, end_ns: int, size_bytes: int) -> None:
         self.copies.append((link, start_ns, end_ns, size_bytes))
+
+    def queued(self, start_ns: int, end_ns: int) -> None:
+        self.stretches.append((start_ns, end_ns))
 
     def memory(self, time_ns: int, gpu: int, host: int, ssd: int) -> None:
         self.samples.append((time_ns, gpu, host, ssd))

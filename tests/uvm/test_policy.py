@@ -8,6 +8,7 @@ from uvm.build import Recorder, machine
 
 from g10c.backends.uvm.policy import FifoEviction
 from g10c.backends.uvm.runner import simulate_uvm
+from g10c.backends.uvm.timeline import Timeline
 
 
 class Sparing(FifoEviction):
@@ -109,3 +110,14 @@ def test_a_program_names_its_policy(monkeypatch):
         Simulator().run(parse_program(text.format("recorded{degre=3}")), machine(), {})
     with pytest.raises(InputError, match="names 2 policies"):
         Simulator().run(parse_program(text.format("recorded,recorded")), machine(), {})
+
+
+def test_what_waits_without_moving_is_queued_but_no_copy():
+    spare = dict.fromkeys(range(4), (A, B, C, W))
+    kept = Timeline()
+    on = machine(gpu=9, batch=2)
+    result = simulate_uvm(MODEL.step, [], on, steps=1, policy=Sparing(fetch={2: (W,)}, spare=spare), observer=kept)
+    result = kept.added_to(result)
+    waited = result.kernels[2]
+    assert not any(copy.start_ns < waited.end_ns - 2 and waited.start_ns + 2 < copy.end_ns for copy in result.copies)
+    assert any(start <= waited.start_ns + 2 and waited.end_ns <= end for start, end in result.queued)

@@ -36,6 +36,14 @@ def test_memory_is_kept_where_it_changes():
     assert kept.samples == [MemorySample(0, 1, 0, 0), MemorySample(2, 2, 0, 0)]
 
 
+def test_times_in_which_pages_wait_are_kept_as_long_stretches():
+    kept = Timeline()
+    kept.step(0, 5)
+    for stretch in ((0, 7), (7, 8), (12, 15), (15, 20), (19, 30), (40, 50)):
+        kept.queued(*stretch)
+    assert kept.stretches == [(-5, 3), (7, 25), (35, 45)]
+
+
 def test_copies_add_up_to_the_traffic_of_the_step():
     model = Model({"a": 6, "b": 7}, [(10, "", "a"), (10, "", "b"), (10, "a", "")])
     kept = Timeline()
