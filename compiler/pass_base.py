@@ -94,6 +94,8 @@ class PassContext:
     def rewrite(self, program: Program, rules: RuleSet | Rule, limit: int | None = None) -> Program:
         """The program with rules applied until none fits; firings are counted as statistics of the running pass.
 
+        Where kernels change, the tensors' inactive periods go, since they count kernels; of a plan the user is told.
+
         Raises :class:`~g10c.compiler.rewriting.apply.RuleError`; see :func:`~g10c.compiler.rewriting.engine.apply_rules`.
         """
         from g10c.compiler.rewriting.engine import apply_rules
@@ -101,7 +103,11 @@ class PassContext:
         done = apply_rules(program, rules, limit, self.rewrite_log)
         for name, number in done.firings.items():
             self.count(f"firings of {name}", number)
-        return done.program
+        if _kernels(done.program) == _kernels(program):
+            return done.program
+        if program.level is Level.PLANNED:
+            self.note("rules changed kernels of a program that is planned already: its directives are those from before; plan it anew")
+        return _without_periods(done.program)
 
     @property
     def rule_functions(self) -> Mapping[str, Callable[..., Any]]:
@@ -114,6 +120,17 @@ class PassContext:
         if self.find_evaluator is None:
             raise RuntimeError("this pipeline runs without an evaluator")
         return self.find_evaluator()
+
+
+def _kernels(program: Program) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """What each kernel reads and writes: inactive periods depend on nothing else."""
+    return [(op.reads, op.writes) for op in program.kernels]
+
+
+def _without_periods(program: Program) -> Program:
+    if not any("inactive" in tensor.attrs for tensor in program.tensors.values()):
+        return program
+    return program.with_tensors(tensor.with_attrs(inactive=None) for tensor in program.tensors.values())
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,7 @@ class RewritePass(Pass):
         """Apply the rules; see the class."""
         if self._prepared is None:
             self.prepare(context)
-        after = context.rewrite(program, self._prepared, self.limit or None)
-        return after if _touched(after) == _touched(program) else without_periods(after)
+        return context.rewrite(program, self._prepared, self.limit or None)
 
 
 def find_rules(name: str) -> Path:
@@ -68,15 +67,3 @@ def find_rules(name: str) -> Path:
         hint = near_hint(name, files, "rules files") or "give a path to a .rules file, or a name that 'g10c rules' shows"
         raise InputError.at(f"{name}: no such file, and no bundled rules of that name", None, hint)
     return files.find(name)
-
-
-def _touched(program: Program) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """What each kernel reads and writes: inactive periods depend on nothing else."""
-    return [(op.reads, op.writes) for op in program.kernels]
-
-
-def without_periods(program: Program) -> Program:
-    """The program without the attribute ``inactive``: it counts kernels, and is not true of others."""
-    if not any("inactive" in tensor.attrs for tensor in program.tensors.values()):
-        return program
-    return program.with_tensors(tensor.with_attrs(inactive=None) for tensor in program.tensors.values())

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from g10c.compiler.rewriting.pattern import PatternError
 from g10c.compiler.rewriting.placement import Check, Draft, DroppedError, Item, MisplacedError, drafts
-from g10c.compiler.rewriting.rule import Match, Rewrite, Rule, rewrite_of
+from g10c.compiler.rewriting.rule import Line, Match, Rewrite, Rule, rewrite_of
 from g10c.ir.errors import Diagnostic, G10cError, InputError, near_hint
 from g10c.ir.ops import declaration, known_names
 from g10c.ir.program import Op, Role, Tensor
+from g10c.ir.values import format_value
 
 if TYPE_CHECKING:
     from g10c.compiler.rewriting.rewriter import Rewriter
@@ -63,17 +64,18 @@ def fire(rule: Rule, match: Match) -> Firing | Refusal:
     except MisplacedError as error:
         return Refusal("the ops can be brought together", str(error))
     except PatternError as error:
-        raise _error(rule, match, error.message, error.hint) from error
+        raise rule_error(rule, match, error.message, error.hint) from error
     except DroppedError as error:
-        raise _error(rule, match, str(error), error.hint, error.reader) from error
+        raise rule_error(rule, match, str(error), error.hint, error.reader) from error
     except G10cError:
         raise
     except Exception as error:  # the function is the user's
-        raise _error(rule, match, f"{type(error).__name__}: {error}", "this is a mistake in the rule's function") from error
+        raise rule_error(rule, match, f"{type(error).__name__}: {error}", "this is a mistake in the rule's function") from error
     return _commit(rule, match, rewrite, draft, declared, rewriter)
 
 
-def _error(rule: Rule, match: Match, message: str, hint: str, reader: Op | None = None) -> RuleError:
+def rule_error(rule: Rule, match: Match, message: str, hint: str, reader: Op | None = None) -> RuleError:
+    """An error of a rule on a match: it cites the rule and the first op that it matched."""
     where = match.places[0].op
     at = f"; it matched {where.name} at {where.location}" if where.location is not None else ""
     read = f" (read at {reader.location})" if reader is not None and reader.location is not None else ""
@@ -84,16 +86,37 @@ def _declared(match: Match, rewrite: Rewrite) -> dict[str, Tensor]:
     """Declarations that the rewrite makes or changes; its ops are checked against them."""
     declared = {tensor.name: tensor for tensor in (*match.new_tensors, *rewrite.tensors)}
     for line in rewrite.lines:
-        op = getattr(line, "op", None)
-        if isinstance(op, Op):
-            _check_form(op, match.rewriter, declared)
+        op = line.op if isinstance(line, Line) else match.op(line.label).with_attrs(**line.attrs)
+        _check_form(op, match.rewriter, declared)
+    for name in rewrite.uses.values():
+        if name not in match.rewriter.tensors and name not in declared:
+            raise PatternError(f"it uses %{name}, which is not declared", "name a tensor of the match, or a new one")
+    _check_sizes(match.rewriter, declared)
+    for key, value in rewrite.program.items():
+        known = match.rewriter.attrs.get(key)
+        if known is not None and known != value:
+            raise PatternError(
+                f"the program has {key} = {format_value(known)}, and the rule gives it {format_value(value)}", "leave one out"
+            )
     return declared
+
+
+def _check_sizes(rewriter: Rewriter, declared: dict[str, Tensor]) -> None:
+    """A directive on a range of bytes speaks of a tensor of this size."""
+    for name, tensor in declared.items():
+        before = rewriter.tensors.get(name)
+        resized = before is not None and before.size_bytes != tensor.size_bytes
+        if resized and any("range" in place.op.attrs for place in rewriter.flow.directives(name)):
+            raise MisplacedError(f"a directive names bytes of %{name}, whose size changes")
 
 
 def _check_form(op: Op, rewriter: Rewriter, declared: dict[str, Tensor]) -> None:
     decl = declaration(op.name)
     if decl is None:
         raise PatternError(f"no op is called {op.name!r}", near_hint(op.name, known_names(), "ops") or "docs/ir.md lists the ops")
+    missing = next((attr for attr in decl.attrs if attr.required and attr.name not in op.attrs), None)
+    if missing is not None:
+        raise PatternError(f"{op.name} needs the attribute {missing.name!r}", missing.doc)
     for names, (least, most), what in ((op.reads, decl.reads, "operands"), (op.writes, decl.writes, "results")):
         if len(names) < least or (most is not None and len(names) > most):
             wanted = f"{least} or more" if most is None else f"{least} to {most}" if most != least else str(least)
@@ -106,16 +129,17 @@ def _check_form(op: Op, rewriter: Rewriter, declared: dict[str, Tensor]) -> None
 
 
 def _placed(rule: Rule, match: Match, rewrite: Rewrite, declared: dict[str, Tensor]) -> Draft:
-    """The first draft that is right. Where none is, the first one's problem is the problem."""
-    problem: Exception | None = None
+    """The first draft that is right. Where none is, its problem is that of the first that is only misplaced, else of the first."""
+    problems: list[Exception] = []
     for draft in drafts(match, rewrite):
         try:
             Check(match, draft, ChainMap(declared, match.rewriter.tensors), rule.changes_values).run()
         except (MisplacedError, DroppedError) as error:
-            problem = problem or error
+            problems.append(error)
             continue
         return draft
-    raise problem or PatternError("there is nothing to rewrite")
+    misplaced = [problem for problem in problems if isinstance(problem, MisplacedError)]
+    raise (misplaced or problems or [PatternError("there is nothing to rewrite")])[0]
 
 
 def _commit(rule: Rule, match: Match, rewrite: Rewrite, draft: Draft, declared: dict[str, Tensor], rewriter: Rewriter) -> Firing:

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from g10c.compiler.rewriting.apply import Firing, Refusal, RuleError, fire
+from g10c.compiler.rewriting.apply import Firing, Refusal, RuleError, fire, rule_error
 from g10c.compiler.rewriting.dataflow import Version
 from g10c.compiler.rewriting.rewriter import Rewriter
 from g10c.compiler.rewriting.rule import Condition, Match, Rule, RuleSet
@@ -70,6 +71,10 @@ class _Engine:
     _kept: dict[tuple[Rule, tuple[Place, ...]], set[Results]] = field(default_factory=dict)
     """Where a rule kept all ops that it matched, and the results of its names each time."""
     _changed: dict[str, None] = field(default_factory=dict)
+    """Tensors of which this round has changed something."""
+    _seen: dict[Place, None] = field(default_factory=dict)
+    """Ops that this round has made or kept; they may have no tensors."""
+    _loose_pending: bool = False
     _first_round: dict[str, list[tuple[Rule, int]]] = field(default_factory=dict)
     _anywhere: dict[str, list[tuple[Rule, int]]] = field(default_factory=dict)
 
@@ -77,20 +82,27 @@ class _Engine:
         work = list(self.rewriter.sequence)
         first = True
         while work:
-            self._changed = {}
+            self._changed, self._seen = {}, {}
             for place in work:
                 self._visit(place, first)
             first = False
             work = self._next_round()
 
     def _next_round(self) -> list[Place]:
-        flow, found = self.rewriter.flow, set[Place]()
+        """The ops around what has changed; when nothing has, those of lines whose nearest op may have become another one."""
+        flow, found = self.rewriter.flow, {place for place in self._seen if not place.gone}
         for name in self._changed:
             found.update(flow.readers(name), flow.writers(name), flow.directives(name))
-        if self._changed:  # the nearest op of a name may be another one now
-            for name in {name for rule in self.rules if rule.matcher.has_loose_lines for item in rule.pattern for name in item.fitting}:
-                found.update(flow.named(name))
+        self._loose_pending |= bool(self._changed or self._seen)
+        if not found and self._loose_pending:
+            self._loose_pending = False
+            found.update(place for name in sorted(self._loose_names) for place in flow.named(name))
         return sorted(found, key=order_of)
+
+    @cached_property
+    def _loose_names(self) -> set[str]:
+        """Names of ops of the rules with a line that shares no tensor with the others: it is the nearest op of its name."""
+        return {name for rule in self.rules if rule.matcher.has_loose_lines for item in rule.pattern for name in item.fitting}
 
     def _visit(self, place: Place, first: bool) -> None:
         """Try the rules on an op, and on the ops that they make of it."""
@@ -132,7 +144,7 @@ class _Engine:
         known = self._kept.get((rule, match.places)) if self._kept else None
         if known and _results(rule, bindings) in known:
             return None
-        failed = next(_failing(rule, match), None)
+        failed = _first_failing(rule, match)
         if failed is not None:
             if self.log is not None and _others_hold(rule, match, failed):
                 self.log.near_miss(rule, match, _refusal(failed, match))
@@ -150,6 +162,7 @@ class _Engine:
             self._kept.setdefault((rule, places), set()).add(_results(rule, bindings))
         self.firings[rule.name] += 1
         self._changed.update(dict.fromkeys(firing.changed))
+        self._seen.update(dict.fromkeys((*places, *firing.places)))
         if self.log is not None:
             self.log.fired(firing)
         self.fired += 1
@@ -182,11 +195,22 @@ def _failing(rule: Rule, match: Match, but: Condition | None = None) -> Iterator
     return (condition for condition in rule.conditions if condition is not but and not condition.holds(match))
 
 
+def _first_failing(rule: Rule, match: Match) -> Condition | None:
+    try:
+        return next(_failing(rule, match), None)
+    except G10cError:
+        raise
+    except Exception as error:  # a condition may be any function of a user
+        raise rule_error(
+            rule, match, f"a condition raised {type(error).__name__}: {error}", "this is a mistake in the condition"
+        ) from error
+
+
 def _others_hold(rule: Rule, match: Match, failed: Condition) -> bool:
     """Whether all conditions but one hold. Those behind it may count on it: one that cannot be evaluated does not hold."""
     try:
         return not any(_failing(rule, match, failed))
-    except G10cError:
+    except Exception:  # a condition may be any function of a user
         return False
 
 

@@ -37,6 +37,7 @@ class Matcher:
             for item, (reads, writes) in zip(pattern, pattern.slots, strict=True)
         ]
         self._pairs = _pairs(pattern)
+        self._chains = sum(bool(item.fitting & DIRECTIVES) for item in pattern) > 1
         self._clashing = bool(pattern.written) and len({name for names in _names(pattern) for name in names}) > 1
         self.start = min(range(len(pattern.ops)), key=lambda n: (sum(side.ways for side in self._sides[n]), -n))
         """The position at which to look for matches first: where the fewest ways of binding are tried."""
@@ -52,7 +53,7 @@ class Matcher:
 
     def _extend(self, flow: Dataflow, order: tuple[int, ...], step: int, bindings: Bindings) -> Iterator[Bindings]:
         if step == len(order):
-            if not self._clashing or self._apart(bindings):
+            if (not self._clashing or self._apart(bindings)) and (not self._chains or _consecutive(flow, bindings)):
                 yield bindings
             return
         position = order[step]
@@ -154,6 +155,20 @@ class Matcher:
         return not clash & self.pattern.written
 
 
+def _consecutive(flow: Dataflow, bindings: Bindings) -> bool:
+    """Whether the directives of a match on one tensor follow each other without another one on it in between."""
+    chosen: dict[str, list[Place]] = {}
+    for place in bindings.places:
+        if place is not None and place.op.name in DIRECTIVES:
+            chosen.setdefault(place.op.reads[0], []).append(place)
+    for name, places in chosen.items():
+        every = flow.directives(name)
+        start = every.index(places[0])
+        if every[start : start + len(places)] != places:
+            return False
+    return True
+
+
 def _follows(flow: Dataflow, before: Bound, after: Bound) -> bool:
     """Whether the versions of ``after`` are those that the next write of each tensor of ``before`` makes."""
     if isinstance(before, Version) and isinstance(after, Version):
@@ -210,8 +225,13 @@ def _bind_attrs(item: OpPattern, attrs: Mapping[str, Value], known: dict[str, Va
         if value is None:
             return None
         if isinstance(wanted, Capture):
-            if wanted.name != ANY and found.setdefault(wanted.name, value) != value:
+            if wanted.name != ANY and not _same(found.setdefault(wanted.name, value), value):
                 return None
-        elif value not in wanted.values:
+        elif not any(_same(one, value) for one in wanted.values):
             return None
     return found
+
+
+def _same(one: Value, other: Value) -> bool:
+    """Whether two values are equal and of a kind: 1 is neither true nor 1 ns. A word is text."""
+    return one == other and (type(one) is type(other) or (isinstance(one, str) and isinstance(other, str)))

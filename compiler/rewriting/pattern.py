@@ -13,6 +13,7 @@ below see what it wrote. It is matched over the dataflow, wherever the ops stand
 - The ops stand in the program in the order of the lines.
 - A name that is read before any line writes it is one version of one tensor; a name in results and operands is updated in place, and
   nothing else writes the tensor in between. So a match never reads past a later write.
+- Directives on one tensor follow each other: no other one on it stands in between.
 - Two names may stand for one tensor, unless a line writes one of them.
 """
 
@@ -28,6 +29,8 @@ from g10c.ir.errors import near_hint
 from g10c.ir.ops import declaration, known_names
 from g10c.ir.values import Value
 
+MOST_LISTS = 3
+"""Repeated operands in one list: the ways to cut it grow with a power of their number."""
 ANY = "_"
 """An operand, result or attribute of which nothing is asked."""
 
@@ -152,6 +155,8 @@ class Pattern:
         if not self.ops:
             raise PatternError("the pattern is empty", "it needs at least one op")
         self._check_labels()
+        if any(sum(operand.many for operand in side) > MOST_LISTS for item in self.ops for side in (item.reads, item.writes)):
+            raise PatternError(f"more than {MOST_LISTS} repeated operands in one list", "they could be cut in too many ways")
         kinds: dict[str, str] = {}
         for item in self.ops:
             for operand in (*item.reads, *item.writes):

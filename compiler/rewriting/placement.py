@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 from g10c.compiler.rewriting.dataflow import Dataflow, Version, needs
@@ -63,19 +64,52 @@ class Draft:
     items: list[Item]
     erased: tuple[Place, ...]
     uses: Mapping[str, str]
+    problem: str = ""
+    """Why it cannot be, whatever the dataflow."""
     renamed: dict[Place, dict[str, str]] = field(default_factory=dict)
     """For each op outside that reads another tensor from here on: which for which."""
 
 
 def drafts(match: Match, rewrite: Rewrite) -> Iterator[Draft]:
     """The rewrite in each way in which it could be placed, the best first. Raises :class:`PatternError` for labels that do not fit."""
-    kept = {match.place(line.label): line for line in rewrite.lines if isinstance(line, Keep)}
+    kept = {match.place(line.label) for line in rewrite.lines if isinstance(line, Keep)}
     erased = tuple(place for place in match.places if place not in kept)
     if any(isinstance(line, Keep) or line.at for line in rewrite.lines):
-        yield Draft(list(_items(match, rewrite.lines, _anchors(match, rewrite.lines))), erased, rewrite.uses)
+        yield _draft(rewrite, _anchors(match, rewrite.lines), erased)
         return
     for anchor in reversed(erased):
-        yield Draft(list(_items(match, rewrite.lines, [anchor] * len(rewrite.lines))), erased, rewrite.uses)
+        yield _draft(rewrite, [anchor] * len(rewrite.lines), erased)
+
+
+def _draft(rewrite: Rewrite, anchors: Sequence[Place], erased: tuple[Place, ...]) -> Draft:
+    items = []
+    for number, (line, anchor) in enumerate(zip(rewrite.lines, anchors, strict=True)):
+        if isinstance(line, Keep):
+            items.append(Item(anchor.op.with_attrs(**line.attrs) if line.attrs else anchor.op, anchor, number, anchor))
+        else:
+            items.append(Item(_inheriting(line, anchor.op, _replaced(anchor, erased).op), anchor, number))
+    return Draft(items, erased, rewrite.uses, _disagreement(rewrite, anchors, erased))
+
+
+def _replaced(anchor: Place, erased: tuple[Place, ...]) -> Place:
+    """The op of whose place on ranks, stream and micro-batch a new op is: the one it replaces; where it replaces none, its neighbour."""
+    return anchor if anchor in erased or not erased else erased[-1]
+
+
+def _disagreement(rewrite: Rewrite, anchors: Sequence[Place], erased: tuple[Place, ...]) -> str:
+    """In what ops differ that become one: those that have no new op in their own place, and those whose place new ops take over."""
+    new = [(line, anchor) for line, anchor in zip(rewrite.lines, anchors, strict=True) if isinstance(line, Line)]
+    new = [(line, anchor) for line, anchor in new if line.op.kind is not OpKind.DIRECTIVE]
+    standing = {anchor for _, anchor in new}
+    alone = [place for place in erased if place not in standing]
+    if not new or not alone:
+        return ""
+    for name in TOGETHER:
+        sources = [_replaced(anchor, erased) for line, anchor in new if name not in line.op.attrs and name not in line.without]
+        values = dict.fromkeys(place.op.attrs.get(name) for place in (*alone, *sources)) if sources else {}
+        if len(values) > 1:
+            return f"the ops differ in {name!r}: {', '.join(str(value) for value in values)}"
+    return ""
 
 
 def _anchors(match: Match, lines: Sequence[Line | Keep]) -> list[Place]:
@@ -97,20 +131,14 @@ def _anchors(match: Match, lines: Sequence[Line | Keep]) -> list[Place]:
     return found
 
 
-def _items(match: Match, lines: Sequence[Line | Keep], anchors: Sequence[Place]) -> Iterator[Item]:
-    for number, (line, anchor) in enumerate(zip(lines, anchors, strict=True)):
-        if isinstance(line, Keep):
-            yield Item(anchor.op.with_attrs(**line.attrs) if line.attrs else anchor.op, anchor, number, anchor)
-        else:
-            yield Item(_inheriting(line.op, anchor.op), anchor, number)
-
-
-def _inheriting(op: Op, replaced: Op) -> Op:
+def _inheriting(line: Line, neighbour: Op, replaced: Op) -> Op:
     """The op with the attributes that it takes over; a directive takes over where it runs only."""
+    op = line.op
+    sources = {name: replaced if name in TOGETHER else neighbour for name in INHERITED}
     names = INHERITED if op.kind is OpKind.KERNEL else ("on", "microbatch")
-    missing = {name: replaced.attrs[name] for name in names if name not in op.attrs and name in replaced.attrs}
-    location = op.location or replaced.location
-    return Op(op.name, op.reads, op.writes, {**op.attrs, **missing}, location) if missing or location is not op.location else op
+    taken = {name: sources[name].attrs[name] for name in names if name not in (*op.attrs, *line.without) and name in sources[name].attrs}
+    location = op.location or neighbour.location
+    return Op(op.name, op.reads, op.writes, {**op.attrs, **taken} if taken else op.attrs, location)
 
 
 class Check:
@@ -131,22 +159,14 @@ class Check:
 
     def run(self) -> None:
         """Raises :class:`MisplacedError` or :class:`DroppedError`, or fills in ``draft.renamed``."""
-        self._together()
+        if self.draft.problem:
+            raise MisplacedError(self.draft.problem)
         for item in self.draft.items:
             self._reads(item)
             self._directives(item)
         erased = {name for place in self.draft.erased for name in place.op.writes}
         for name in dict.fromkeys([*self.made, *sorted(erased), *self.draft.uses]):
             self._readers(name)
-
-    def _together(self) -> None:
-        """Ops that become one have to run at one place."""
-        if len({item.anchor for item in self.draft.items if not item.kept}) != 1 or any(item.kept for item in self.draft.items):
-            return
-        for name in TOGETHER:
-            values = [place.op.attrs.get(name) for place in self.draft.erased]
-            if any(value != values[0] for value in values):
-                raise MisplacedError(f"the ops differ in {name!r}: {', '.join(str(value) for value in values)}")
 
     # What new ops read
 
@@ -161,10 +181,7 @@ class Check:
         earlier = [other for other in self.made.get(name, ()) if other.number < item.number]
         if earlier:
             return earlier[-1]
-        first = item.kept or next((place for place in self.match.places if name in place.op.reads or name in place.op.writes), None)
-        if first is None:
-            return self._outside(self.flow.found(item.anchor, name).made_by)
-        meant = self._outside(self.flow.found(first, name).made_by if name in needs(first.op) else first)
+        meant = self._outside(self.flow.found(item.kept, name).made_by) if item.kept else self._matched_value(name, item.anchor)
         if isinstance(meant, Item):
             raise PatternError(f"{item.op.name} reads %{name} before the rewrite writes it", "put the line that writes it first")
         if meant in self.matched:
@@ -174,6 +191,30 @@ class Check:
                 "keep its op, or write the tensor first",
             )
         return meant
+
+    def _matched_value(self, name: str, place: Place) -> Writer:
+        """Who makes the value of a tensor that the match reads; where it does not touch the tensor, the value at ``place``.
+
+        A tensor of which it reads two values, under two names, has no one value that could be meant.
+        """
+        bound = self._bound.get(name)
+        if bound is not None:
+            if len(bound) > 1:
+                raise MisplacedError(f"the match reads two values of %{name}")
+            return self._outside(bound[0])
+        first = next((one for one in self.match.places if name in one.op.reads or name in one.op.writes), None)
+        if first is None:
+            return self._outside(self.flow.found(place, name).made_by)
+        return self._outside(self.flow.found(first, name).made_by if name in needs(first.op) else first)
+
+    @cached_property
+    def _bound(self) -> dict[str, list[Place | None]]:
+        """For each tensor that names of the pattern stand for before a line writes it, who made its values."""
+        found: dict[str, dict[Place | None, None]] = {}
+        for (_, number), value in self.match.bindings.slots.items():
+            for version in ((value,) if isinstance(value, Version) else value) if number == 0 else ():
+                found.setdefault(version.tensor, {})[version.made_by] = None
+        return {name: list(makers) for name, makers in found.items()}
 
     def _outside(self, place: Place | None) -> Writer:
         """A writer before the rewrite as one after it: a kept op is an item."""
@@ -205,7 +246,7 @@ class Check:
         for reader in self._affected(name, min(orders), max(orders)):
             before = self.flow.found(reader, name).made_by
             if before is not None and before is last and name in self.draft.uses:
-                self._rename(reader, name)
+                self._rename(reader, name, before)
                 continue
             self._same(reader, name, before, last)
         self._at_end(name, last)
@@ -237,7 +278,7 @@ class Check:
                 reader.op,
                 "add a condition on users(...), write the tensor in the rewrite, or say which to `use` for it",
             )
-        if isinstance(found, Item) and (before is None or before not in self.matched):
+        if isinstance(found, Item) and last is None:
             raise DroppedError(
                 f"the rewrite writes %{name}, of which {reader.op.name} still reads the value before",
                 reader.op,
@@ -263,23 +304,29 @@ class Check:
                 "write it in the rewrite, or say in its heading that the rule changes values",
             )
         if last is None and isinstance(found, Item):
-            return  # an update that was not there before is meant
+            if self.changes_values:
+                return
+            raise DroppedError(
+                f"the rewrite writes the {tensor.role} %{name}, whose value before the next step reads",
+                None,
+                "write a new tensor, or say in its heading that the rule changes values",
+            )
         raise MisplacedError(f"%{name} is written in between")
 
-    def _rename(self, reader: Place, name: str) -> None:
-        """The reader takes another tensor; it has to find what the rewrite leaves there."""
+    def _rename(self, reader: Place, name: str, before: Place) -> None:
+        """The reader takes another tensor; it has to find what the rewrite leaves there, on its ranks."""
         other = self.draft.uses[name]
         made = self.made.get(other)
-        if made:
-            meant: Writer = made[-1]
-        else:
-            first = next((place for place in self.match.places if other in place.op.reads or other in place.op.writes), None)
-            bound = self.flow.found(first, other) if first is not None else Version(other, None)
-            if first is not None and other not in first.op.reads:
-                bound = Version(other, first)
-            meant = self._outside(bound.made_by)
+        meant: Writer = made[-1] if made else self._matched_value(other, reader)
         if self._found((reader.order, 0), other) is not meant:
             raise MisplacedError(f"%{other} is written again before {reader.op.name} reads it in the place of %{name}")
+        if meant is not None and meant.op.on is not None and meant.op.on != before.op.on:
+            raise MisplacedError(f"%{name} and %{other} are made on other ranks")
+        if before.op.on is not None and before.op.on != reader.op.on:
+            raise MisplacedError(f"{reader.op.name} reads %{name} on ranks where {before.op.name} does not make it")
+        for tensor in (name, other):
+            if any(place not in self.matched for place in self.flow.directives(tensor)):
+                raise MisplacedError(f"there are directives on %{tensor}")
         self.draft.renamed.setdefault(reader, {})[name] = other
 
     # Directives

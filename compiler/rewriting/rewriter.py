@@ -140,6 +140,11 @@ class Rewriter:
         return name
 
     @property
+    def attrs(self) -> Mapping[str, Value]:
+        """Attributes of the program as they are now."""
+        return self._attrs
+
+    @property
     def changed(self) -> bool:
         """Whether there is any edit."""
         return self._edited

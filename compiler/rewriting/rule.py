@@ -151,6 +151,8 @@ class Line:
 
     op: Op
     at: str = ""
+    without: tuple[str, ...] = ()
+    """Attributes that it does not take over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,9 +275,12 @@ def rule(*ops: OpPattern, name: str = "") -> Callable[[Callable[..., Outcome]], 
     found = Pattern(ops)
 
     def decorate(function: Callable[..., Outcome]) -> Rule:
-        code = function.__code__
-        location = Origin(f"{code.co_filename}:{code.co_firstlineno}")
-        return Rule(name or function.__name__.replace("_", "-"), found, _call(function, found, location), location)
+        code = getattr(inspect.unwrap(function), "__code__", None)
+        title = name or getattr(function, "__name__", "").replace("_", "-")
+        if not title:
+            raise PatternError("the rule has no name", "write @rule(..., name=...) above what is no plain function")
+        location = Origin(f"{code.co_filename}:{code.co_firstlineno}") if code is not None else None
+        return Rule(title, found, _call(function, found, location), location)
 
     return decorate
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from g10c.compiler.rules.kinds import DIMENSIONS, QUANTITIES, UNSURE, Kind, Valued, exact
-from g10c.compiler.rules.typed import EvaluationError, Typed, as_valued, broken, expect
+from g10c.compiler.rules.typed import EvaluationError, Typed, as_valued, broken, constant, expect
 from g10c.ir.source import Span
 
 _OF_DIMENSIONS = {powers: kind for kind, powers in DIMENSIONS.items()}
@@ -31,6 +31,21 @@ def kind_of_result(sign: str, left: Kind, right: Kind) -> Kind | None:
 def _divide(left: Any, right: Any) -> Any:
     quotient, rest = divmod(left, right)
     return Fraction(left) / right if rest else quotient
+
+
+MOST_BITS = 1000
+"""Of the numbers of a fraction: far more than a time or a size has room for, and less than a float."""
+MOST_TEXT = 1 << 16
+
+
+def _within(value: Any, span: Span) -> Any:
+    """A result that is of a size to go on with; rules without an end would let numbers and texts grow without one."""
+    if isinstance(value, str):
+        if len(value) > MOST_TEXT:
+            raise EvaluationError(f"a text would have more than {MOST_TEXT:,} characters", span)
+    elif max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS:
+        raise EvaluationError("a number would be out of range", span, f"numbers and fractions have up to {MOST_BITS} bits")
+    return value
 
 
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": _divide}
@@ -90,17 +105,28 @@ def calculate(sign: str, left: Typed, right: Typed, span: Span) -> Typed | Mista
         return mistake(sign, left, right)
     if sign == "/" and right.constant and not right.run(None):
         return "division by zero", 1, ""
+    found = Typed(kind, _sure(sign, left, right, span), span)
+    if not (left.constant and right.constant):
+        return found
+    try:
+        return constant(kind, found.run(None), span)
+    except EvaluationError as error:
+        return error.message, 1, error.hint
+
+
+def _sure(sign: str, left: Typed, right: Typed, span: Span) -> Callable[[Any], Any]:
+    """The calculation where kinds are known."""
     one, other, function = expect(left, ()), expect(right, ()), FUNCTIONS[sign]
     if sign != "/":
-        return Typed(kind, lambda match: function(one(match), other(match)), span)
+        return lambda match: _within(function(one(match), other(match)), span)
 
     def quotient(match: Any) -> Any:
         below = other(match)
         if not below:
             raise _by_zero(right)
-        return _divide(one(match), below)
+        return _within(_divide(one(match), below), span)
 
-    return Typed(kind, quotient, span)
+    return quotient
 
 
 def _by_zero(right: Typed) -> EvaluationError:
@@ -119,7 +145,7 @@ def _late(sign: str, left: Typed, right: Typed, span: Span) -> Callable[[Any], V
             raise EvaluationError(f"{message}: {left.span.text} is {left_kind}, {right.span.text} is {right_kind}", span)
         if sign == "/" and not b:
             raise _by_zero(right)
-        return Valued(kind, FUNCTIONS[sign](exact(a), exact(b)))
+        return Valued(kind, _within(FUNCTIONS[sign](exact(a), exact(b)), span))
 
     return run
 

@@ -6,6 +6,8 @@ import inspect
 import os
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from g10c.compiler.rules.kinds import QUANTITIES, Kind, Valued, exact, round_half_up, valued
@@ -14,6 +16,7 @@ from g10c.compiler.rules.typed import EvaluationError, Typed, as_valued
 from g10c.ir.values import Size, Time
 
 if TYPE_CHECKING:
+    from g10c.compiler.rewriting.rule import Captured
     from g10c.compiler.rules.scope import Scope
     from g10c.ir.source import Span
 
@@ -62,11 +65,18 @@ def _argument(node: Expression, typed: Typed, scope: Scope) -> Callable[[Any], A
     """What the function is given for an argument."""
     if isinstance(node, Atom) and typed.kind in (Kind.TENSOR, Kind.TENSORS):
         name = scope.tensors[node.name].slot[0]
-        return (lambda match: match.tensors(name)) if typed.kind is Kind.TENSORS else lambda match: match.tensor(name)
+        if typed.kind is Kind.TENSORS:
+            return lambda match: [_readonly(tensor) for tensor in match.tensors(name)]
+        return lambda match: _readonly(match.tensor(name))
     if typed.kind is Kind.OP:
-        return typed.run
+        return lambda match: replace(typed.run(match), attrs=MappingProxyType(typed.run(match).attrs))
     found = as_valued(typed)
     return lambda match: _plain(found(match))
+
+
+def _readonly(tensor: Captured) -> Captured:
+    """The tensor with attributes that cannot be changed."""
+    return replace(tensor, tensor=replace(tensor.tensor, attrs=MappingProxyType(tensor.tensor.attrs)))
 
 
 def _plain(value: Valued) -> Any:

@@ -39,6 +39,9 @@ def read_number(atom: Atom, diagnostics: list[Diagnostic]) -> Typed:
         diagnostics.append(Diagnostic(f"unknown unit {unit!r} in {atom.text!r}", atom.span, hint))
         return broken(atom.span)
     value = Fraction(number.replace("_", "")) * _UNITS.get(unit, 1)
+    if value.denominator >= INTEGER_LIMIT:
+        diagnostics.append(Diagnostic(f"{atom.text!r} is too small a fraction", atom.span))
+        return broken(atom.span)
     if value >= INTEGER_LIMIT:
         diagnostics.append(Diagnostic(f"{atom.text!r} is not below 2^63", atom.span))
         return broken(atom.span)

@@ -227,6 +227,6 @@ def _op_maker(
         given = {key: set_(match) for key, set_ in setters.items()}
         attrs = merge_attrs(like.attrs if like is not None else {}, given)
         op = Op(like.name if like is not None else name, operands(match, made, reads), operands(match, made, writes), attrs)
-        return Line(op, at)
+        return Line(op, at, tuple(key for key, value in given.items() if value is None))
 
     return make

@@ -514,7 +514,7 @@ def test_the_same_program_comes_out_every_time(step: Program, one: Rule) -> None
 def test_the_random_rules_fire():
     fired = set()
 
-    @settings(max_examples=300, deadline=None, database=None)
+    @settings(max_examples=1500, deadline=None, database=None)
     @given(random_programs())
     def count(step: Program) -> None:
         for one in RULES:

@@ -211,3 +211,22 @@ def test_the_program_of_these_tests_is_right():
     from g10c.ir.verifier import check_program
 
     check_program(parse_program(PROGRAM))
+
+
+def test_a_function_cannot_change_what_it_looks_at():
+    def peek(a):
+        a.attrs["time"] = 1
+        return False
+
+    with pytest.raises(InputError, match="rule function 'peek' raised TypeError"):
+        applied(rule("@a: %g = gelu.forward(%y)", "peek(@a)", "keep @a {my.done = true}"), functions={"peek": peek})
+
+
+def test_constants_and_texts_do_not_grow_without_end():
+    doubling = "let a0 = 1\n" + "".join(f"let a{n + 1} = a{n} + a{n}\n" for n in range(60))
+    assert errors(doubling + rule(rewrite="nothing")) == []
+    squares = "let a0 = 9e18\n" + "".join(f"let a{n + 1} = a{n} * a{n}\n" for n in range(14))
+    assert "a number would be out of range" in errors(squares + rule(rewrite="nothing"))[0]
+    assert "too small a fraction" in errors("let a = 1e-999\n" + rule(rewrite="nothing"))[0]
+    texts = 'let a0 = "twelve chars"\n' + "".join(f"let a{n + 1} = a{n} + a{n}\n" for n in range(20))
+    assert "a text would have more than 65,536 characters" in errors(texts + rule(rewrite="nothing"))[0]
