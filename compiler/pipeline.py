@@ -26,6 +26,7 @@ T = TypeVar("T")
 
 _TOKEN = re.compile(r'\s*(?:(?P<word>[A-Za-z0-9_.+\-/:~]+)|(?P<string>"(?:[^"\\]|\\.)*")|(?P<mark>[{}\[\],=]))')
 _QUOTE = "write the whole pipeline in quotes: --pass 'migrate{solver=greedy,target=ssd}'"
+_VALUE = 'a value of other characters than letters, digits and _.+-/:~ stands in double quotes: rules="my rules.rules"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class _Reader:
             match = _TOKEN.match(text, position)
             if not match:
                 position += len(text[position:]) - len(text[position:].lstrip())
-                raise InputError.at(f"unexpected {text[position]!r}", Span(self.source, position, position + 1), _QUOTE)
+                raise InputError.at(f"unexpected {text[position]!r}", Span(self.source, position, position + 1), _VALUE)
             kind = str(match.lastgroup)
             yield _Token(kind, match[kind], Span(self.source, match.start(kind), match.end(kind)))
             position = match.end()
@@ -119,7 +120,7 @@ def _pass_call(reader: _Reader) -> PassCall:
         while reader.skip(","):
             options.append(_option(reader))
         if not reader.skip("}"):
-            raise reader.fail("',' or '}'")
+            raise reader.fail("',' or '}'", _VALUE)
     return PassCall(name.text, tuple(options), name.span)
 
 
