@@ -114,7 +114,8 @@ class Reader:
         assert "[1]" not in checked, checked
 
     def _check_excerpt(self, block: Block) -> None:
-        there = {line for path in Path().rglob("*") if path.is_file() for line in path.read_text(encoding="utf-8").splitlines()}
+        files = [path for path in Path().rglob("*") if path.is_file() and path.suffix != ".pyc"]
+        there = {line for path in files for line in path.read_text(encoding="utf-8").splitlines()}
         missing = [line for line in block.text.splitlines() if "..." not in line and line not in there]
         assert missing == [], "no file of the folder has these lines"
 

@@ -33,7 +33,7 @@ def rules(name: str, set_: Iterable[str] = ()) -> RuleSet:
 def every_program(check: Callable[[Program], None]) -> None:
     """Run a check on many random programs."""
 
-    @settings(max_examples=250, deadline=None, database=None)
+    @settings(max_examples=400, deadline=None, database=None)
     @given(st.one_of(training_programs(), training_programs(), random_programs()))
     def run(step: Program) -> None:
         assert verify(step) == []

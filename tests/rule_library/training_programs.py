@@ -82,6 +82,11 @@ class _Builder:
         into = "tw" if not self.draw(st.integers(0, 15)) else "t"
         self.add(name, self.some(activations, "xt") + self.some(weights, "w"), self.results(results, into), "forward")
 
+    def chain(self) -> None:
+        """Two elementwise ops in a row, on tensors of one shape as often as not."""
+        self.add(self.draw(st.sampled_from(["relu.forward", "gelu.forward"])), self.some(1, "xt"), self.results(1, "t"), "forward")
+        self.add("relu.forward", [self.ops[-1].writes[0]], self.results(1, "t"), "forward")
+
     def backward(self) -> None:
         name = self.draw(st.sampled_from(sorted(BACKWARD)))
         gradients, activations, weights, results = BACKWARD[name]
@@ -110,7 +115,7 @@ def training_programs(draw: st.DrawFn) -> Program:
     """Programs that the verifier accepts: forward, loss, backward and updates, with writes over and in place."""
     made = _Builder(draw)
     for _ in range(draw(st.integers(1, 7))):
-        made.forward()
+        made.forward() if draw(st.integers(0, 3)) else made.chain()
     made.add("loss", made.some(1, "xt"), draw(st.sampled_from([["g0"], ["g0", "loss"]])), "loss")
     for _ in range(draw(st.integers(1, 7))):
         step = made.backward if draw(st.booleans()) else made.backward_of
